@@ -1,0 +1,97 @@
+/*
+ * run/run.h -- what happens at run time: points, their entries, exits, the trampoline.
+ *
+ * A *point* is a place where compiled code can be entered: (code, options, unit, stack shape). Unit 0 with
+ * bound arguments is a function call; any other unit is where a break left off. A point has cache entries.
+ * The code of an entry, its *segment*, runs its graph, settles its effects and ends in exactly one way, known
+ * when it was compiled: it returns the point's frame's value (`exit` is NULL), or it returns a tuple of the
+ * values that make up the frames open at a break, described by `exit`. The trampoline acts on that: it pushes
+ * the frames, runs the one instruction that could not be traced for real, and enters the next point.
+ */
+#ifndef JEDLIK_RUN_RUN_H
+#define JEDLIK_RUN_RUN_H
+
+#include "cpy/cpy.h"
+
+typedef struct Guards Guards;   /* frozen check program: guard/check.h */
+typedef struct Options Options; /* what compile() was asked for */
+typedef struct Point Point;
+typedef struct Entry Entry;
+
+/* One open frame at a break, outermost first. */
+typedef struct ExitFrame {
+    PyCodeObject *co;  /* owned by the exit */
+    int at;            /* unit of the broken instruction; of the pending CALL in all but the innermost */
+    int resume;        /* all but the innermost: unit to go on at once the callee has returned */
+    int depth;         /* operand stack entries, NULLs included; the pending call's operands are gone */
+    int nslots;        /* fast slots + depth */
+    uint8_t *present;  /* per slot: 1 the next value of the tuple, 0 NULL (unbound local, NULL on the stack) */
+} ExitFrame;
+
+/* Values in the tuple, in order: for each frame but the first its function object, then its
+ * present slots; last, if `has_exc`, the exception being handled (None: none). */
+typedef struct Exit {
+    int nframes;
+    ExitFrame *frames;
+    bool has_exc;
+    int brk;           /* row of breaks.def */
+    PyObject *reason;  /* str, for reports */
+} Exit;
+
+struct Entry {
+    Entry *next;             /* most recently used first */
+    Guards *guards;          /* check + export of values to the segment's arguments */
+    PyFunctionObject *seg;   /* segment: positional arguments only: graph callable, then exports */
+    PyObject *graph;         /* compiled graph, or None if the trace has no node */
+    Exit *exit;              /* NULL: returns the value */
+    bool pure;               /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
+    bool used;               /* has run at least once */
+    uint64_t hits;
+};
+
+struct Point {
+    Point *next;             /* of the same (code, options) */
+    PyCodeObject *co;        /* borrowed: the table hangs on the code object */
+    Options *options;
+    int at;                  /* 0: function call, slots are the arguments (co_argcount + kwonly + *args + **kw) */
+    int depth;               /* operand stack at `at` */
+    uint64_t shape;          /* bit i: stack entry i is NULL */
+    Entry *entries;
+    int nentries, compiles;
+    bool busy;               /* being compiled: others run plainly */
+    bool plain;              /* not worth compiling, or past its limit */
+};
+
+struct Options {
+    Options *next;
+    PyObject *backend;       /* callable (gm, example_inputs) -> callable, made by Python */
+    PyObject *key;           /* what makes two option sets equal */
+    bool fullgraph;
+    PyObject *dynamic;
+    int limit;               /* recompile limit */
+};
+
+/* What compiling a point came to. */
+typedef enum {
+    COMPILE_DONE,    /* *out is a new entry */
+    COMPILE_NOTHING, /* traced, but no graph node: not worth an entry */
+    COMPILE_PLAIN,   /* cannot be compiled here and never will */
+    COMPILE_ERROR,   /* a Python exception is set and goes to the caller (fullgraph, KeyboardInterrupt, backend) */
+} CompileResult;
+
+/* Set by module.c to pipeline.c's compile_point. slots: as the point says, borrowed. exc: the exception being
+ * handled at the point, or NULL. */
+extern CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                                    PyObject *exc, Entry **out);
+
+void entry_free(Entry *e);
+void exit_free(Exit *x);
+
+/* The guard side, set by module.c (implemented in guard/check.c): true if the entry holds for these slots;
+ * then args[0..n) are what the segment is called with, new references. */
+typedef bool (*EntryMatch)(Entry *e, PyFunctionObject *func, PyObject *const *slots, PyObject *exc,
+                           PyObject **args, int *nargs);
+
+int run_init(PyObject *module); /* types Compiled etc. */
+
+#endif
