@@ -15,7 +15,7 @@ typedef struct Try {
 struct Asm {
     CodeList *list;
     int line;
-    int narg;       /* arguments declared; locals beyond */
+    int narg; /* arguments declared; locals beyond */
     int ntries, cap_tries;
     Try *tries;
     PyObject *type, *value, *trace; /* the first failure */

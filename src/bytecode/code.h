@@ -80,12 +80,20 @@ const Code *code_of(PyCodeObject *co);
 Code *code_decode(PyCodeObject *co);
 void code_free(Code *c);
 
+/* Index of the instruction that a code unit belongs to, caches and halves included. */
+static inline int code_index(const Code *c, int unit)
+{
+    while (unit > 0 && c->index_of[unit] < 0)
+        unit--;
+    return c->index_of[unit];
+}
+
 /* Line of an instruction (1-based), or -1. */
 int code_line(const Code *c, int index);
 
 /* False if no path from before instruction `index` reads fast slot `local` as it is there.
- * Cells and free variables are always live, and so is everything when memory is out. Slots
- * are live all the time in code that names locals(), vars(), eval(), exec() or dir(). */
+ * Always live are: cells and free variables, `self` where super() is named, everything in
+ * code that names locals(), eval() or the like, and everything when memory is out. */
 bool code_live(const Code *c, int index, int local);
 
 const char *op_name(Op op);

@@ -156,7 +156,8 @@ CodeList *list_of(PyCodeObject *co)
     const Code *c = code_of(co);
     if (c == NULL)
         return NULL;
-    CodeList *l = list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
+    CodeList *l =
+        list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
     if (l == NULL)
         return NULL;
     l->argcount = co->co_argcount;

@@ -17,16 +17,16 @@ typedef struct Loc {
 
 typedef struct CodeList {
     int n, cap;
-    Ins *ins;       /* target: label of the jump; handler: index into exc or -1; at, end unused */
-    Loc *loc;       /* of each instruction */
+    Ins *ins; /* target: label of the jump; handler: index into exc or -1; at, end unused */
+    Loc *loc; /* of each instruction */
     int nlabels, cap_labels;
     int32_t *bound; /* label -> index of the instruction behind it; -1: not bound yet */
     int nexc, cap_exc;
-    ExcEntry *exc;  /* target is a label; start and end are unused */
+    ExcEntry *exc; /* target is a label; start and end are unused */
     Pool consts, names, varnames;
     PyObject *cellvars, *freevars, *filename, *name, *qualname; /* owned */
     int argcount, posonly, kwonly, flags, firstline;
-    int stacksize;  /* at least; CPython counts handlers that nothing leads to any more */
+    int stacksize; /* at least; CPython counts handlers that nothing leads to any more */
 } CodeList;
 
 /* All of these give NULL, -1 or false with an exception set. */

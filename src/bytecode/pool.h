@@ -16,8 +16,8 @@ typedef struct Pool {
     int nslots, hashed;
 } Pool;
 
-int pool_add(Pool *p, PyObject *o);   /* appends; the index, or -1 with an exception set */
-int pool_index(Pool *p, PyObject *o); /* of an equal one, else appends */
+int pool_add(Pool *p, PyObject *o); /* appends; the index, or -1 with an exception set */
+int pool_index(Pool *p, PyObject *o);     /* of an equal one, else appends */
 bool pool_load(Pool *p, PyObject *tuple); /* appends all, doubles as they are */
 PyObject *pool_tuple(const Pool *p);
 void pool_free(Pool *p);
