@@ -1,9 +1,9 @@
 /*
  * bytecode/asm.c -- writing new function bodies.
  *
- * Takes: instructions one by one. Gives: a code object of positional arguments. Holds: the
- * list being built; after the first failure its exception, while the error indicator stays
- * clear and all further calls do nothing.
+ * Takes: instructions one by one. Gives: a code object of positional arguments. Holds:
+ * the list being built; after the first failure its exception, while the error indicator
+ * stays clear and all further calls do nothing.
  */
 #include "bytecode/list.h"
 

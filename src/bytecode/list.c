@@ -1,8 +1,8 @@
 /*
  * bytecode/list.c -- taking code objects apart and editing the pieces.
  *
- * Takes: a decoded code object, or nothing for new code. Gives: a CodeList. Holds: references
- * to all objects the new code object is going to need.
+ * Takes: a decoded code object, or nothing for new code. Gives: a CodeList. Holds:
+ * references to all objects the new code object is going to need.
  */
 #include "bytecode/list.h"
 
@@ -238,7 +238,7 @@ static bool settle(const CodeList *l, int32_t *target)
 {
     int bound = *target >= 0 && *target < l->nlabels ? l->bound[*target] : -1;
     if (bound < 0 || bound >= l->n) {
-        PyErr_Format(PyExc_ValueError, "label %d is not bound to an instruction", *target);
+        PyErr_Format(PyExc_ValueError, "label %d is bound to no instruction", *target);
         return false;
     }
     *target = bound;

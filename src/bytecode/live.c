@@ -1,8 +1,9 @@
 /*
  * bytecode/live.c -- which fast locals may still be read.
  *
- * Takes: a decoded code object. Gives: code_live. Holds: a bit per instruction and slot in
- * Code.lazy, worked out backwards over falls, jumps and exceptions at the first question.
+ * Takes: a decoded code object. Gives: code_live. Holds: a bit per instruction and slot
+ * in Code.lazy, worked out backwards over falls, jumps and exceptions at the first
+ * question.
  */
 #include "bytecode/code.h"
 

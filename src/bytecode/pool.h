@@ -1,8 +1,8 @@
 /*
  * bytecode/pool.h -- the constants or names of a code object, in order, without doubles.
  *
- * Equal are objects that are the same, or exact int, float, complex, str, bytes and tuples
- * of such with the same type and bits: 0.0 and -0.0, 1 and True stay apart.
+ * Equal are objects that are the same, or exact int, float, complex, str, bytes and
+ * tuples of such with the same type and bits: 0.0 and -0.0, 1 and True stay apart.
  */
 #ifndef JEDLIK_BYTECODE_POOL_H
 #define JEDLIK_BYTECODE_POOL_H

@@ -1,8 +1,8 @@
 /*
  * bytecode/print.c -- instructions as text, one a line, the same on every run.
  *
- * Takes: a CodeList. Gives: operands by name, labels numbered in the order of their place,
- * no addresses.
+ * Takes: a CodeList. Gives: operands by name, labels numbered in the order of their
+ * place, no addresses.
  */
 #include "bytecode/list.h"
 #include "base/text.h"

@@ -2,8 +2,8 @@
  * cpy/codec311.c -- instructions of CPython 3.11 to canonical ones and back.
  *
  * Takes: code objects (their co_code, never the specialised bytes); edited lists. Gives:
- * Code; new code objects. Folds EXTENDED_ARG, caches and PRECALL, joins the two directions of
- * jumps.
+ * Code; new code objects. Folds EXTENDED_ARG, caches and PRECALL, joins the two
+ * directions of jumps.
  */
 #include "cpy/codec.h"
 #include "cpy/cpy.h"
@@ -243,8 +243,8 @@ int cpy_decode(PyCodeObject *co, Code *c)
     return result;
 }
 
-/* Specialised PRECALLs make the call themselves and then report their own unit instead; both
- * have the same line and handler. */
+/* Specialised PRECALLs make the call themselves and then report their own unit instead;
+ * both have the same line and handler. */
 int cpy_lasti(const Code *c, int index)
 {
     const Ins *in = &c->ins[index];

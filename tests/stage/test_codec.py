@@ -293,7 +293,7 @@ def test_lines_show_up_in_tracebacks():
 @pytest.mark.parametrize("rows, complaint", [
     ([("RETURN_VALUE",)], "underflow"),
     ([("LOAD_CONST", 1)], "outside of the code"),
-    ([("LOAD_CONST", 1), ("POP_TOP",), ("JUMP", "nowhere")], "not bound"),
+    ([("LOAD_CONST", 1), ("POP_TOP",), ("JUMP", "nowhere")], "bound to no"),
     ([("label", "a"), ("label", "a")], "bound twice"),
     ([("local", "a"), ("arg", "b")], "before locals"),
     ([("LOAD_FAST", 3), ("RETURN_VALUE",)], "out of range"),
