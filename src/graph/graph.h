@@ -1,0 +1,70 @@
+/*
+ * graph/graph.h -- the captured graph: nodes in an array, arguments as small trees.
+ *
+ * Append-only under the journal; a rewind shortens it. Node ids are indices.
+ */
+#ifndef JEDLIK_GRAPH_GRAPH_H
+#define JEDLIK_GRAPH_GRAPH_H
+
+#include "base/text.h"
+#include "base/vec.h"
+#include "source/source.h"
+
+typedef enum {
+    GA_CONST, /* any object fx takes as an immediate: None, numbers, str, dtype, device, layout, Size … */
+    GA_NODE,
+    GA_TUPLE,
+    GA_LIST,
+    GA_DICT,  /* items: key0, value0, key1 … ; keys are GA_CONST */
+    GA_SLICE, /* three items */
+} GArgTag;
+
+typedef struct GArg GArg;
+struct GArg {
+    GArgTag tag;
+    uint32_t n;          /* items */
+    union {
+        PyObject *obj;   /* GA_CONST, held by the arena */
+        uint32_t node;
+        GArg *items;
+    };
+};
+
+typedef enum {
+    NODE_INPUT,    /* placeholder: a tensor loaded through `src` */
+    NODE_FUNCTION, /* target(*args, **kwargs) */
+    NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
+} NodeKind;
+
+typedef struct Node {
+    NodeKind kind;
+    bool pure;         /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
+    bool mutates;      /* writes to an argument's storage or metadata */
+    bool mutates_input;/* … and that storage may exist outside the graph */
+    bool open;         /* runs user Python (rule 15) */
+    bool live;         /* set by graph_prune */
+    PyObject *target;
+    uint32_t nargs, nkw;
+    GArg *args;        /* nargs positional, then nkw keyword values */
+    PyObject *kwnames; /* tuple of str or NULL */
+    Source *src;       /* NODE_INPUT */
+    PyObject *example; /* NODE_INPUT: the real tensor seen, borrowed */
+    PyObject *meta;    /* inferred result: meta tensor(s), held by the arena; NULL while pending */
+    PyCodeObject *co;  /* where it came from, borrowed */
+    int line;
+} Node;
+
+typedef struct Graph {
+    Arena *arena;
+    Journal *journal;
+    VEC(Node) node;
+} Graph;
+
+/* Appends; *id is its index. ST_ERROR on memory. */
+Status graph_add(Graph *g, Node n, uint32_t *id);
+/* Marks what the outputs and impure nodes need; returns how many operation nodes stay. */
+int graph_prune(Graph *g, const uint32_t *outputs, int noutputs);
+/* "v0 = input L['x'] ; v1 = torch.sin v0", one node a line, live nodes only, numbered in order. */
+void graph_print(Text *t, const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names);
+
+#endif

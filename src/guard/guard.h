@@ -1,0 +1,82 @@
+/*
+ * guard/guard.h -- recording guards while tracing, freezing them into a check program.
+ *
+ * Takes: questions the trace asked of sources. Gives: Guards, a program over registers that loads every
+ * source once, checks in record order (rule 7: nothing moves past its premise), and exports the values the
+ * segment needs. Runs no user code.
+ */
+#ifndef JEDLIK_GUARD_GUARD_H
+#define JEDLIK_GUARD_GUARD_H
+
+#include "base/vec.h"
+#include "guard/expr.h"
+
+typedef enum {
+#define GUARD(name, payload, text) GUARD_##name,
+#include "guard/guards.def"
+#undef GUARD
+    GUARD_COUNT
+} GuardKind;
+
+typedef struct Guard {
+    GuardKind kind;
+    bool absent;      /* CLASSATTR: the lookup finds nothing */
+    Source *src;      /* NULL for PRED, NORAISE, AMBIENT, CLASSATTR */
+    PyObject *obj;    /* borrowed from the trace (arena_hold) */
+    PyObject *key;    /* CLASSATTR: the name; obj2: the value */
+    PyObject *obj2;
+    Source *other;
+    Py_ssize_t n;
+    const void *p;    /* TENSOR, AMBIENT: a block that guard_tensor / guard_ambient understand; DISTINCT: Source*[n] */
+    size_t size;      /* bytes of p to copy at freeze */
+    Expr *expr;
+} Guard;
+
+typedef struct GuardList {
+    Arena *arena;
+    Journal *journal;
+    VEC(Guard) g;
+} GuardList;
+
+/* Records a guard unless the same question stands already (Source.asked). TYPE followed by EQ or IS on one source
+ * is folded at freeze. */
+Status guard_add(GuardList *l, Guard g);
+
+Status guard_type(GuardList *l, Source *s, PyTypeObject *t);
+Status guard_is(GuardList *l, Source *s, PyObject *obj);
+Status guard_eq(GuardList *l, Source *s, PyObject *value);
+Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
+Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
+Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *value /* NULL: absent */);
+Status guard_pred(GuardList *l, Expr *e, bool truth);
+Status guard_noraise(GuardList *l, Expr *e);
+
+/* -- Freezing --------------------------------------------------------------- */
+
+typedef struct Guards Guards;
+
+/* What the segment is called with, in order, behind the graph callable: a source or an expression. */
+typedef struct Export {
+    Source *src;
+    Expr *expr;
+} Export;
+
+/* Exact-size block owned by the entry. NULL with an exception set. `slot_names`: tuple of str or NULL, for reports. */
+Guards *guards_freeze(GuardList *l, const Export *exports, int nexports, PyObject *slot_names);
+void guards_free(Guards *g);
+
+/* The check. slots: the point's slots (borrowed), nslots; func: the function entered; exc: exception being handled or NULL.
+ * True: out[0..nexports) are new references. False: nothing is written and no exception is set. */
+bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc, PyObject **out);
+int guards_nexports(const Guards *g);
+
+/* After a miss: what failed, as text ("type(L['x']) is …, but it is …"). New str. */
+PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc);
+PyObject *guards_text(const Guards *g); /* the whole program as text, for explain() and dumps */
+
+/* Set by torch/ when torch is there; NULL else (then the guards are never recorded). */
+extern bool (*guard_tensor_check)(PyObject *obj, const void *meta);
+extern bool (*guard_ambient_check)(const void *ambient);
+extern PyObject *(*guard_tensor_why)(PyObject *obj, const void *meta); /* "dtype float32, was float64" */
+
+#endif

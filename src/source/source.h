@@ -1,0 +1,47 @@
+/*
+ * source/source.h -- interned names of places. One node a place; ids in order of first use.
+ *
+ * Lives in the trace arena; interning is not journalled (a node nobody uses is harmless).
+ * `asked` is: it says which guards stand on this source already.
+ */
+#ifndef JEDLIK_SOURCE_SOURCE_H
+#define JEDLIK_SOURCE_SOURCE_H
+
+#include "base/journal.h"
+#include "base/text.h"
+
+typedef enum {
+#define SRC(name, text) SRC_##name,
+#include "source/sources.def"
+#undef SRC
+    SRC_COUNT
+} SrcKind;
+
+typedef struct Source Source;
+struct Source {
+    SrcKind kind;
+    uint32_t id;
+    Source *base;      /* NULL for roots */
+    PyObject *key;     /* ATTR, ITEM … : interned str or constant key; CONST: the object */
+    Py_ssize_t index;
+    Source *chain;     /* hash chain of the table */
+    uintptr_t asked;   /* bit set of GuardKind; journalled */
+    PyObject *hint;    /* the object found there while tracing, borrowed from the trace; may be NULL */
+    int reg;           /* used by freeze */
+};
+
+typedef struct Sources {
+    Arena *arena;
+    Source **bucket;
+    size_t nbuckets, n;
+} Sources;
+
+int sources_init(Sources *t, Arena *arena);
+
+/* Interned; NULL with MemoryError set. `key` is compared by identity for str (intern it), by exact type and value else. */
+Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssize_t index);
+
+/* `local_name(i)` may be NULL; names come out as L['x']. */
+void source_print(Text *t, const Source *s, PyObject *slot_names);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * torch/torch.h -- what C knows of torch, without torch's headers: symbols and object layout are looked up when
+ * torch is there (torch_attach), else everything here says "no".
+ *
+ * Takes: the torch module, tensors, callables. Gives: metadata in nanoseconds, the ambient state and its check,
+ * which callables become graph nodes, and the result of an operation on meta tensors.
+ */
+#ifndef JEDLIK_TORCH_TORCH_H
+#define JEDLIK_TORCH_TORCH_H
+
+#include "base/status.h"
+#include "graph/graph.h"
+
+extern bool torch_ready;
+
+/* Looks up types, symbols and layout. 0; -1 with an exception (torch too old: ImportError). Called once, lazily: by the
+ * first compile if sys.modules has torch. Imports neither torch._dynamo nor sympy. */
+int torch_attach(void);
+
+extern struct TorchTypes {
+    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout, *memory_format, *generator;
+} torch_types;
+
+bool torch_is_tensor(PyObject *o);        /* Tensor or a subclass */
+bool torch_is_plain_tensor(PyObject *o);  /* exactly Tensor, Parameter, Buffer: no __torch_function__ of its own */
+
+/* -- Metadata (torch/meta.c) -------------------------------------------------- */
+
+enum { META_MAX_DIM = 24 };
+
+typedef struct TensorMeta {
+    PyTypeObject *type;
+    uint64_t keys;          /* dispatch key set */
+    uint64_t dtype_device;  /* raw word at the dtype, masked */
+    uint16_t dtype;
+    int8_t device_type, device_index;
+    bool requires_grad, is_leaf, has_grad_fn, is_view;
+    int ndim;
+    int64_t numel, storage_offset;
+    void *storage;          /* StorageImpl*: equal for tensors that share memory; not compared by the guard */
+    int64_t sizes[META_MAX_DIM], strides[META_MAX_DIM];
+} TensorMeta;
+
+/* Reads what guards compare. False: not a plain dense tensor we can describe (sparse, subclass, too many dims, wrapper). */
+bool meta_read(PyObject *tensor, TensorMeta *m);
+/* Compact block for GUARD_TENSOR (size in *size), allocated in the arena. */
+const void *meta_guard_block(Arena *a, PyObject *tensor, size_t *size);
+PyObject *meta_dtype(PyObject *tensor);   /* torch.dtype object, borrowed */
+PyObject *meta_device(PyObject *tensor);  /* torch.device object, new reference */
+PyObject *meta_size(PyObject *tensor);    /* torch.Size, new reference */
+
+/* -- Ambient state (torch/ambient.c) ------------------------------------------ */
+
+/* Snapshot of grad mode, inference mode, autocast, default dtype, modes, deterministic … for GUARD_AMBIENT. */
+const void *ambient_block(Arena *a, size_t *size);
+bool ambient_tracable(const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
+bool ambient_grad_enabled(void);
+void ambient_set_grad(bool on);
+
+/* -- Which callables become nodes (torch/classify.c) --------------------------- */
+
+typedef enum {
+    TC_NONE,    /* not torch's business: Python functions to inline, builtins … */
+    TC_NODE,    /* becomes a graph node when a tensor is among its arguments or it makes tensors */
+    TC_CONST,   /* free of effects: fold on constants (torch.finfo, torch.Size, promote_types …) */
+    TC_BREAK,   /* must not be traced: graph break (torch.save, backward, manual_seed …) */
+    TC_SPECIAL, /* has a handler of its own in builtin/: grad mode, is_grad_enabled, is_tensor … */
+} TorchClass;
+
+typedef struct TorchOp {
+    TorchClass cls;
+    bool factory;   /* makes a tensor out of no tensor: a node even without tensor arguments */
+    bool random;    /* draws from a generator */
+    bool mutates;   /* in-place, out= */
+    bool may_alias; /* result may be an argument itself (to, contiguous, float, expand …) */
+    bool view;      /* result shares memory */
+    bool syncs;     /* result depends on data: item, nonzero, tolist … -> break */
+    bool user;      /* runs user Python */
+    bool structured;/* result is not a single tensor */
+} TorchOp;
+
+/* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
+TorchOp torch_classify(PyObject *callable);
+/* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
+TorchOp torch_classify_method(PyObject *name);
+
+/* -- Inference (torch/infer.c) ------------------------------------------------- */
+
+/* A meta twin of a real tensor: same dtype, sizes, strides, offset, requires_grad, on the meta device. New reference. */
+PyObject *infer_twin(PyObject *tensor);
+
+typedef struct InferCall {
+    NodeKind kind;
+    PyObject *target;         /* callable, or str for NODE_METHOD */
+    PyObject *const *args;    /* nargs positional then keywords; tensors are meta twins, containers are real ones */
+    Py_ssize_t nargs;
+    PyObject *kwnames;
+    PyObject *device;         /* device of the tensor arguments (torch.device) or NULL: none */
+    bool grad;                /* grad mode under which the node is recorded */
+} InferCall;
+
+/* Runs the operation on meta tensors. *out: new reference (meta tensor, tuple/list of them, Python scalars …); *device: borrowed,
+ * device its tensors are on in the real program. ST_OK; ST_RAISE: it raised on the program's own values (exception set in Python,
+ * not a program exception yet: the caller decides); ST_DECLINE: meta cannot tell (no kernel, data dependent), nothing set. Warnings are muted. */
+Status infer_call(const InferCall *c, PyObject **out, PyObject **device);
+
+/* -- torch.fx (torch/fx.c) ------------------------------------------------------ */
+
+/* Builds torch.fx.Graph from the live nodes with Node objects made in C. New reference to (graph, example_inputs list). */
+PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs);
+
+#endif
