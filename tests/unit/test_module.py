@@ -1,5 +1,6 @@
 """A compiled module stands in for the module everywhere."""
 import copy
+import inspect
 import io
 import pickle
 
@@ -79,6 +80,10 @@ def test_modes(net, compiled):
     assert not net.first.weight.requires_grad
     compiled.to(torch.float64)
     assert net.first.weight.dtype is torch.float64
+
+
+def test_signature_is_forwards(net, compiled):
+    assert inspect.signature(compiled) == inspect.signature(net.forward)
 
 
 def test_length_and_truth(compiled):
