@@ -7,6 +7,15 @@
 
 /* -- Calls ---------------------------------------------------------------------------- */
 
+static bool callee_ran(void)
+{
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    bool ran = tb != NULL;
+    PyErr_Restore(type, value, tb);
+    return ran;
+}
+
 Outcome real_call(Real *r)
 {
     int n = r->in->arg;
@@ -15,10 +24,13 @@ Outcome real_call(Real *r)
     PyObject *callable = base[!method], **args = base + (method ? 1 : 2);
     size_t total = (size_t)(n + method);
     size_t nkw = r->kwnames == NULL ? 0 : (size_t)PyTuple_GET_SIZE(r->kwnames);
-    if (cpy_call_inlines(callable))
+    bool inlines = cpy_call_inlines(callable);
+    if (inlines)
         cpy_frame_mark(r->f, cpy_op_last(r->c->co, r->in));
     PyObject *v = PyObject_Vectorcall(callable, args,
                                       (total - nkw) | PY_VECTORCALL_ARGUMENTS_OFFSET, r->kwnames);
+    if (v == NULL && inlines && !callee_ran())
+        cpy_frame_mark(r->f, cpy_op_unit(r->c->co, r->in)); /* arguments did not fit */
     return result(r, n + 2, v);
 }
 

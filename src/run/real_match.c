@@ -166,7 +166,7 @@ static int match_positional(ClassMatch *m, Py_ssize_t n)
 static int match_class(ClassMatch *m, Py_ssize_t npos, PyObject *keywords)
 {
     if (!PyType_Check((PyObject *)m->type)) {
-        PyErr_SetString(PyExc_TypeError, "called match pattern must be a class");
+        PyErr_SetString(PyExc_TypeError, "called match pattern must be a type");
         return -1;
     }
     int status = PyObject_IsInstance(m->subject, (PyObject *)m->type);
