@@ -1,6 +1,7 @@
 /*
  * trace/except.c -- exceptions of the traced program are values; unwinding uses the code's own table.
  */
+#include "cpy/cpy.h"
 #include "trace/run.h"
 #include "var/names.h"
 

@@ -85,13 +85,19 @@ static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 
 static Status tensor_method(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
-    if (!torch_ready || a->n == 0 || !PyObject_TypeCheck(descr, &PyMethodDescr_Type))
+    PyTypeObject *t = Py_TYPE(descr);
+    if (!torch_ready || a->n == 0)
         return ST_DECLINE;
-    if (!PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(descr)))
+    if ((t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) &&
+        !PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     Var *self = a->v[0];
     TRY(var_real(tx, &self));
     if (self->kind != &kind_tensor)
+        return ST_DECLINE;
+    if (t == &PyFunction_Type)
+        return tensor_call_method(tx, AS(TensorVar, self), ((PyFunctionObject *)descr)->func_name, a, out);
+    if (t != &PyMethodDescr_Type && t != &PyWrapperDescr_Type)
         return ST_DECLINE;
     return tensor_call_method(tx, AS(TensorVar, self), PyDescr_NAME(descr), a, out);
 }
