@@ -56,11 +56,12 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     TRY(tensor_meta(b->tx, t, real));
     b->has_tensor = true;
     b->external |= t->external;
-    if (b->device == NULL || (!b->device_sure && PyObject_Size(*real) > 0)) {
-        b->device = t->device;
-        b->device_sure = PyObject_HasAttrString(*real, "ndim");
+    if (b->device == NULL || !b->device_sure) { /* a tensor with dimensions decides over scalars */
+        TensorMeta m;
+        b->device_sure = meta_read(*real, &m) && m.ndim > 0;
+        if (b->device == NULL || b->device_sure)
+            b->device = t->device;
     }
-    PyErr_Clear();
     if (b->nmetas < (int)COUNT_OF(b->metas))
         b->metas[b->nmetas++] = &t->v;
     return ST_OK;
