@@ -14,7 +14,7 @@ enum {
     W_EXCLUDED, /* … and off: autocast */
     W_FUNCTION, /* torch-function modes and whether __torch_function__ is disabled */
     W_FLAGS,    /* autograd bits, dtypes, autocast cache, deterministic, hooks */
-    W_THREADS,  /* intra-op threads; forward-mode AD level */
+    W_LEVEL,    /* forward-mode AD level: the int object */
     W_COUNT
 };
 
@@ -22,54 +22,70 @@ typedef struct Ambient {
     uint64_t w[W_COUNT];
 } Ambient;
 
-/* Byte offset of the bits in AutogradState, and what they mean there. */
-enum { STATE_BITS = 24, BIT_GRAD = 1, BIT_INFERENCE = 2, HOOKS_START = 16, HOOKS_END = 48 };
+/* Offsets in three thread-local structs of torch; self_check sees that they mean what we believe. */
+enum {
+    STATE_BITS = 24,                  /* AutogradState: */
+    BIT_GRAD = 1, BIT_INFERENCE = 2,
+    TF_STATE = 0, TF_BEGIN = 8, TF_END = 16, /* PythonTorchFunctionTLS */
+    HOOKS_START = 16, HOOKS_END = 48, HOOKS_OFF = 112, /* SavedTensorDefaultHooksTLS */
+};
 
 enum { CPU_TYPE = 0, CUDA_TYPE = 1 };
 
-static bool fast;               /* all symbols are there and agree with Python */
+bool ambient_fast; /* all symbols are there and agree with Python */
 static uint64_t bad_keys;       /* included keys under which nothing can be traced */
 static PyObject *level_name;    /* "_current_level" */
 
 /* -- Fast reads ------------------------------------------------------------- */
 
-/* Both are fixed for the life of a thread; asking for them costs more than reading. */
+/* Fixed for the life of a thread; asking for them costs more than reading them. */
 static __thread const DispatchWords *my_words;
-static __thread const char *my_state;
+static __thread const char *my_state, *my_functions, *my_hooks;
 
 static __attribute__((noinline)) bool find_mine(void)
 {
-    my_words = torch_thread_words();
     my_state = torch_lib.autograd_state();
-    return my_words && my_state;
+    my_functions = torch_lib.tf_state();
+    my_hooks = torch_lib.hooks_state();
+    my_words = torch_thread_words();
+    return my_words != NULL;
 }
 
-static inline int64_t ad_level(void)
+/* Levels are small ints, which are one object each. */
+static inline PyObject *ad_level(void)
 {
-    PyObject *v = PyDict_GetItemWithError(torch_py.forward_ad_dict, level_name);
-    return v && PyLong_CheckExact(v) ? PyLong_AsLong(v) : -2;
+    return PyDict_GetItemWithError(torch_py.forward_ad_dict, level_name);
 }
 
-static inline bool hooks_present(void)
+static inline uint64_t function_word(void)
 {
-    const char *s = torch_lib.hooks_state();
-    return FIELD(void *, s, HOOKS_START) != FIELD(void *, s, HOOKS_END);
+    return (uint64_t)(FIELD(char *, my_functions, TF_END) - FIELD(char *, my_functions, TF_BEGIN))
+               << 8 |
+           FIELD(uint8_t, my_functions, TF_STATE);
 }
 
-static inline uint64_t fast_flags(void)
+/* Autocast's dtypes and cache mean nothing while it is off, and then nothing is excluded. */
+static __attribute__((noinline)) uint64_t autocast_bits(void)
+{
+    return (uint64_t)(uint8_t)torch_lib.autocast_dtype(CPU_TYPE) << 16 |
+           (uint64_t)(uint8_t)torch_lib.autocast_dtype(CUDA_TYPE) << 24 |
+           (uint64_t)torch_lib.autocast_cache() << 32;
+}
+
+static inline uint64_t fast_flags(const Ambient *a)
 {
     static void *context;
     if (__builtin_expect(context == NULL, 0))
         context = torch_lib.context();
     uint64_t bits = FIELD(uint8_t, my_state, STATE_BITS);
     bits |= (uint64_t)(uint8_t)torch_lib.default_dtype() << 8;
-    bits |= (uint64_t)(uint8_t)torch_lib.autocast_dtype(CPU_TYPE) << 16;
-    bits |= (uint64_t)(uint8_t)torch_lib.autocast_dtype(CUDA_TYPE) << 24;
-    bits |= (uint64_t)torch_lib.autocast_cache() << 32;
-    bits |= (uint64_t)torch_lib.deterministic(context) << 33;
-    bits |= (uint64_t)torch_lib.warn_only(context) << 34;
-    bits |= (uint64_t)torch_lib.hooks_enabled() << 35;
-    bits |= (uint64_t)hooks_present() << 36;
+    if (__builtin_expect(a->w[W_EXCLUDED] != 0, 0))
+        bits |= autocast_bits();
+    if (__builtin_expect(torch_lib.deterministic(context), 0))
+        bits |= (torch_lib.warn_only(context) ? UINT64_C(3) : UINT64_C(1)) << 33;
+    bits |= (uint64_t)FIELD(uint8_t, my_hooks, HOOKS_OFF) << 35;
+    bits |= (uint64_t)(FIELD(void *, my_hooks, HOOKS_START) != FIELD(void *, my_hooks, HOOKS_END))
+            << 36;
     return bits;
 }
 
@@ -79,10 +95,9 @@ static inline bool fast_read(Ambient *a)
         return false;
     a->w[W_INCLUDED] = my_words->included;
     a->w[W_EXCLUDED] = my_words->excluded;
-    a->w[W_FUNCTION] = (uint64_t)torch_lib.tf_len() << 8 | (uint64_t)torch_lib.tf_state();
-    a->w[W_FLAGS] = fast_flags();
-    a->w[W_THREADS] = (uint64_t)(uint32_t)torch_lib.num_threads() << 32 |
-                      (uint64_t)(uint32_t)ad_level();
+    a->w[W_FUNCTION] = function_word();
+    a->w[W_FLAGS] = fast_flags(a);
+    a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
     return true;
 }
 
@@ -132,13 +147,13 @@ static bool slow_read(Ambient *a)
     a->w[W_FLAGS] ^= ask("get_autocast_dtype", "cuda", &ok) << 34;
     a->w[W_FLAGS] ^= (ask("is_grad_enabled", NULL, &ok) ? BIT_GRAD : 0) |
                      (ask("is_inference_mode_enabled", NULL, &ok) ? BIT_INFERENCE : 0);
-    a->w[W_THREADS] = ask("get_num_threads", NULL, &ok) << 32 | (uint64_t)(uint32_t)ad_level();
+    a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
     return ok;
 }
 
 static bool read_ambient(Ambient *a)
 {
-    return fast ? fast_read(a) : slow_read(a);
+    return ambient_fast ? fast_read(a) : slow_read(a);
 }
 
 /* -- The guard -------------------------------------------------------------- */
@@ -180,10 +195,10 @@ bool ambient_tracable(const char **why)
         *why = "a torch function mode is active";
     else if (a.w[W_FUNCTION] & 0xff)
         *why = "__torch_function__ is disabled";
-    else if (fast ? (a.w[W_INCLUDED] & bad_keys) != 0 || torch_lib.modes_len() > 0
+    else if (ambient_fast ? (a.w[W_INCLUDED] & bad_keys) != 0 || torch_lib.modes_len() > 0
                   : a.w[W_INCLUDED] != 0)
         *why = "a dispatch mode or functorch transform is active";
-    else if ((int32_t)a.w[W_THREADS] != -1)
+    else if (a.w[W_LEVEL] == 0 || PyLong_AsLong((PyObject *)(uintptr_t)a.w[W_LEVEL]) != -1)
         *why = "forward-mode differentiation is active";
     return *why == NULL;
 }
@@ -213,9 +228,8 @@ static bool all_symbols(void)
 {
     const TorchLib *l = &torch_lib;
     return l->dispatch_words && l->autograd_state && l->default_dtype && l->autocast_dtype &&
-           l->autocast_cache && l->deterministic && l->warn_only && l->hooks_enabled &&
-           l->hooks_state && l->context && l->num_threads && l->tf_len && l->tf_state &&
-           l->modes_len && l->grad_enabled && l->grad_set;
+           l->autocast_cache && l->deterministic && l->warn_only && l->hooks_state &&
+           l->context && l->tf_state && l->modes_len && l->grad_enabled && l->grad_set;
 }
 
 /* Each step of the block changes one thing; the words must move, and come back. */
@@ -243,15 +257,21 @@ static const char exercise[] =
     "    old = torch.get_default_dtype()\n"
     "    ok &= moved(lambda: C._set_default_dtype(other), lambda _: C._set_default_dtype(old))\n"
     "    ok &= moved(*ctx(lambda: torch._C.DisableTorchFunction()))\n"
+    "    ok &= moved(lambda: C._push_on_torch_function_stack(hook),\n"
+    "                lambda _: C._pop_torch_function_stack())\n"
     "    ok &= moved(lambda: C._autograd._push_saved_tensors_default_hooks(hook, hook),\n"
     "                lambda _: C._autograd._pop_saved_tensors_default_hooks())\n"
+    "    ok &= moved(*ctx(lambda: torch.autograd.graph.disable_saved_tensors_hooks('')))\n"
+    "    det = C._get_deterministic_algorithms()\n"
+    "    ok &= moved(lambda: C._set_deterministic_algorithms(not det),\n"
+    "                lambda _: C._set_deterministic_algorithms(det))\n"
     "    on = C.is_autocast_enabled('cpu')\n"
     "    ok &= moved(lambda: C.set_autocast_enabled('cpu', not on),\n"
     "                lambda _: C.set_autocast_enabled('cpu', on))\n"
-    "    was = C.get_autocast_dtype('cpu')\n"
-    "    new = torch.float16 if was != torch.float16 else torch.bfloat16\n"
-    "    ok &= moved(lambda: C.set_autocast_dtype('cpu', new),\n"
-    "                lambda _: C.set_autocast_dtype('cpu', was))\n"
+    "    with torch.autocast('cpu', torch.float16):\n"
+    "        half = read()\n"
+    "    with torch.autocast('cpu', torch.bfloat16):\n"
+    "        ok &= read() != half\n"
     "    return ok\n";
 
 static PyObject *read_bytes(PyObject *self, PyObject *unused)
@@ -290,6 +310,6 @@ void ambient_init(void)
     bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
     Py_XDECREF(bad);
     PyErr_Clear();
-    fast = all_symbols() && self_check();
+    ambient_fast = all_symbols() && self_check();
     guard_ambient_check = check;
 }

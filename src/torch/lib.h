@@ -21,15 +21,13 @@ typedef struct DispatchWords {
     X(C10, modes_len, int64_t (*)(void), "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv")     \
     X(C10, grad_enabled, bool (*)(void), "_ZN3c108GradMode10is_enabledEv")                     \
     X(C10, grad_set, void (*)(bool), "_ZN3c108GradMode11set_enabledEb")                        \
-    X(CPU, tf_len, int64_t (*)(void), "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv")       \
-    X(CPU, tf_state, int (*)(void),                                                           \
-      "_ZN2at4impl22PythonTorchFunctionTLS18get_disabled_stateEv")                            \
+    X(CPU, tf_state, const char *(*)(void),                                                   \
+      "_ZN2at4impl22PythonTorchFunctionTLS9get_stateEv")                                      \
     X(CPU, autocast_dtype, int8_t (*)(int8_t),                                                \
       "_ZN2at8autocast18get_autocast_dtypeEN3c1010DeviceTypeE")                               \
     X(CPU, autocast_enabled, bool (*)(int8_t),                                                \
       "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE")                              \
     X(CPU, autocast_cache, bool (*)(void), "_ZN2at8autocast25is_autocast_cache_enabledEv")     \
-    X(CPU, hooks_enabled, bool (*)(void), "_ZN2at23SavedTensorDefaultHooks10is_enabledEv")     \
     X(CPU, hooks_state, const char *(*)(void),                                                \
       "_ZN2at23SavedTensorDefaultHooks13get_tls_stateEv")                                     \
     X(CPU, context, void *(*)(void), "_ZN2at13globalContextEv")                               \
@@ -37,7 +35,6 @@ typedef struct DispatchWords {
       "_ZNK2at7Context23deterministicAlgorithmsEv")                                           \
     X(CPU, warn_only, bool (*)(const void *),                                                 \
       "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv")                                   \
-    X(CPU, num_threads, int (*)(void), "_ZN2at15get_num_threadsEv")                           \
     X(CPU, dtype_f32, int32_t (*)(void), "aoti_torch_dtype_float32")                          \
     X(CPU, dtype_f64, int32_t (*)(void), "aoti_torch_dtype_float64")                          \
     X(CPU, dtype_i64, int32_t (*)(void), "aoti_torch_dtype_int64")                            \
@@ -58,7 +55,6 @@ typedef struct TorchLayout {
     int storage, autograd, ndim, sizes, strides, offset, numel, dtype, keys;
     int inline_dims; /* up to so many dims, sizes and strides are inline; else sizes holds a pointer */
     uint64_t allowed_keys; /* functionality bits a plain dense tensor may have */
-    bool hooks_ok;         /* the deque of saved-tensor hooks reads as we believe */
 } TorchLayout;
 
 extern TorchLib torch_lib;
@@ -89,6 +85,8 @@ bool layout_find(void);     /* layout.c: fills torch_layout; false (no exception
 int classify_init(void);    /* classify.c */
 void meta_init(void);       /* meta.c: assigns guard_tensor_check */
 void ambient_init(void);    /* ambient.c */
+extern bool ambient_fast;
+
 
 /* Borrowed attribute path of a module: torch_path("nn.functional"); NULL with an exception. */
 PyObject *torch_path(const char *dotted);

@@ -11,7 +11,7 @@
 
 static PyObject *attach(PyObject *self, PyObject *unused)
 {
-    return torch_attach() < 0 ? NULL : PyBool_FromLong(torch_layout.ok);
+    return torch_attach() < 0 ? NULL : PyBool_FromLong(torch_layout.ok && ambient_fast);
 }
 
 static PyObject *ints(const int64_t *v, int n)

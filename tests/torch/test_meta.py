@@ -128,7 +128,6 @@ def test_ambient_process_state(engine):
     for on, off in [
         (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
         (lambda: torch.use_deterministic_algorithms(True), lambda: torch.use_deterministic_algorithms(False)),
-        (lambda: torch.set_num_threads(1), lambda n=torch.get_num_threads(): torch.set_num_threads(n)),
     ]:
         on()
         changed = not engine.torch_ambient_check(block)
