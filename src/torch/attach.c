@@ -29,7 +29,6 @@ PyObject *torch_path(const char *dotted)
         Py_SETREF(at, PyObject_GetAttrString(at, part));
         dotted += n + (dotted[n] == '.');
     }
-    Py_XDECREF(at); /* the module it came from keeps it */
     return at;
 }
 
@@ -70,7 +69,7 @@ static int find_types(void)
         PyObject *type = torch_path(rows[i].path);
         if (type == NULL)
             return -1;
-        *rows[i].at = (PyTypeObject *)Py_NewRef(type);
+        *rows[i].at = (PyTypeObject *)type;
     }
     return 0;
 }
@@ -91,7 +90,7 @@ static int find_objects(void)
         PyObject *o = torch_path(rows[i].path);
         if (o == NULL)
             return -1;
-        *rows[i].at = Py_NewRef(o);
+        *rows[i].at = o;
     }
     PyObject *device = (PyObject *)torch_types.device;
     torch_py.cpu = PyObject_CallFunction(device, "s", "cpu");

@@ -88,7 +88,7 @@ void ambient_init(void);    /* ambient.c */
 extern bool ambient_fast;
 
 
-/* Borrowed attribute path of a module: torch_path("nn.functional"); NULL with an exception. */
+/* What stands at a dotted path below torch ("nn.functional"): new reference; NULL with an exception. */
 PyObject *torch_path(const char *dotted);
 /* New reference: runs a Python expression or block with `torch` in scope, for attach-time work only. */
 PyObject *torch_run(const char *block, const char *result);

@@ -132,6 +132,43 @@ static PyObject *bench_checks(PyObject *self, PyObject *tensor)
     return PyErr_Occurred() ? NULL : Py_BuildValue("dd", best[0], best[1]);
 }
 
+/* -- Classes ------------------------------------------------------------------- */
+
+/* "node factory pure" */
+static PyObject *op_text(TorchOp op)
+{
+    static const char *const classes[] = { "none", "node", "const", "break", "special" };
+    Text t = { 0 };
+    text_put(&t, "%s", classes[op.cls]);
+    const struct {
+        bool on;
+        const char *name;
+    } flags[] = {
+        { op.factory, "factory" }, { op.random, "random" }, { op.mutates, "mutates" },
+        { op.may_alias, "alias" }, { op.view, "view" },     { op.syncs, "syncs" },
+        { op.user, "user" },       { op.structured, "structured" }, { op.pure, "pure" },
+    };
+    for (size_t i = 0; i < COUNT_OF(flags); i++)
+        if (flags[i].on)
+            text_put(&t, " %s", flags[i].name);
+    return text_take(&t);
+}
+
+static PyObject *classify(PyObject *self, PyObject *o)
+{
+    return op_text(torch_classify(o));
+}
+
+static PyObject *classify_method(PyObject *self, PyObject *name)
+{
+    return op_text(torch_classify_method(name));
+}
+
+static PyObject *classify_attr(PyObject *self, PyObject *name)
+{
+    return op_text(torch_classify_attr(name));
+}
+
 /* -- Graphs -------------------------------------------------------------------- */
 
 typedef struct Built {
@@ -292,6 +329,9 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_ambient_check", ambient_check_, METH_O, NULL },
     { "torch_tracable", tracable, METH_NOARGS, NULL },
     { "torch_bench_checks", bench_checks, METH_O, NULL },
+    { "torch_classify", classify, METH_O, NULL },
+    { "torch_classify_method", classify_method, METH_O, NULL },
+    { "torch_classify_attr", classify_attr, METH_O, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_blocks", blocks, METH_NOARGS, NULL },
     { 0 },
