@@ -1,0 +1,139 @@
+/*
+ * trace/tx.h -- one trace: everything that is known while a point is executed symbolically.
+ *
+ * Declared in trace/ but included by var/ and builtin/ through base/status.h's forward declaration: they see the
+ * trace as the place where nodes, guards and effects go.
+ */
+#ifndef JEDLIK_TRACE_TX_H
+#define JEDLIK_TRACE_TX_H
+
+#include "graph/graph.h"
+#include "torch/torch.h"
+#include "var/proto.h"
+
+typedef enum { RET_PUSH, RET_NATIVE } RetKind; /* CALL in the frame above; or C code waits for the value */
+
+struct Frame {
+    Frame *up;
+    FuncVar *fn;
+    const Code *code;
+    Var **slots;       /* fast slots, then the operand stack; NULL: unbound or NULL */
+    size_t sp;         /* index of the first free slot; journalled */
+    size_t pc;         /* next instruction */
+    size_t cur;        /* the one being executed */
+    size_t mark;       /* journal mark at its start */
+    RetKind ret;
+    bool resumable;    /* a break can be taken in this frame */
+    GenVar *gen;       /* frame of a generator */
+    PyObject *kwnames; /* set by KW_NAMES for the next CALL */
+    Var **consts;      /* one Var a constant, made on first use */
+};
+
+typedef struct Break {
+    int id;            /* row of breaks.def */
+    char *text;        /* arena */
+    PyCodeObject *co;
+    int line;
+} Break;
+
+struct Tx {
+    Arena arena;
+    Journal journal;
+    Sources sources;
+    Exprs exprs;
+    GuardList guards;
+    Graph graph;
+    PtrMap wrapped;     /* existing object -> Var: aliases meet here */
+    PtrMap types;       /* class -> KeyMap of the lookups already guarded (var/type.c) */
+    VEC(Var *) dirty;   /* existing values that were changed, in order of first change */
+    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    Frame *top;         /* innermost frame; journalled */
+    Frame *root;
+    int depth;          /* Python frames open in the trace */
+    int nested;         /* C code waiting for a frame: > 0 means breaks move out */
+    Var *exc;           /* the exception in flight while ST_RAISE */
+    Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
+    Var *result;        /* value of the frame that returned last */
+    Break brk;
+    uintptr_t grad;     /* traced grad mode; journalled */
+    uintptr_t grad0;
+    PyObject *consts_none;
+    Var *none, *true_, *false_, *notimpl;
+    size_t nops;        /* graph operations so far; journalled */
+    bool held;          /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
+    size_t hold_mark, hold_cur;
+    Frame *hold_frame;
+    Var *hold_handled;
+    PtrMap consts;      /* code object -> Var*[] of its constants */
+    Var *builtins;      /* DictVar of the builtins module */
+    uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    PyObject *slot_names;
+    PyObject *module;   /* engine state */
+    int reading;        /* > 0: the world is looked at without asking (dumps) */
+    int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
+};
+
+#define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
+
+static inline void *tx_alloc(Tx *tx, size_t n) { return arena_alloc(&tx->arena, n); }
+static inline PyObject *tx_hold(Tx *tx, PyObject *steals) { return arena_hold(&tx->arena, steals); }
+static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
+{
+    return borrowed ? arena_hold(&tx->arena, Py_NewRef(borrowed)) : NULL;
+}
+
+/* -- Breaks and exceptions ---------------------------------------------------------- */
+
+typedef enum {
+#define BREAK(name, sentence, hint) BRK_##name,
+#include "base/breaks.def"
+#undef BREAK
+    BRK_COUNT
+} BreakId;
+
+/* Records the reason and returns ST_BREAK. */
+/* Formats are those of PyUnicode_FromFormat. */
+Status graph_break(Tx *tx, BreakId id, const char *format, ...);
+
+/* The traced program raises. */
+Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
+/* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
+Status raise_now(Tx *tx);
+Status raise_var(Tx *tx, Var *exc);
+bool exc_matches(Tx *tx, PyObject *type);  /* of tx->exc, built-in classes only */
+/* After ST_RAISE that is swallowed: forgets tx->exc. */
+void exc_clear(Tx *tx);
+
+/* -- Running ---------------------------------------------------------------------------- */
+
+/* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). */
+Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
+/* Runs until `base` has returned; its value in *out. */
+Status trace_run(Tx *tx, Frame *base, Var **out);
+/* Resumes a generator: value sent in; *out NULL: it returned (its value in tx->result). */
+Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
+Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
+
+/* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
+Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out);
+/* Tensor in the graph: its node, adding the input on first use. */
+Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
+Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);
+
+static inline Status push(Tx *tx, Frame *f, Var *v)
+{
+    assert((int)f->sp < f->code->nlocalsplus + f->code->stacksize);
+    journal_word(&tx->journal, &f->slots[f->sp]);
+    f->slots[f->sp] = v;
+    SET(tx, f->sp, f->sp + 1);
+    return ST_OK;
+}
+static inline Var *pop(Tx *tx, Frame *f)
+{
+    assert((int)f->sp > f->code->nlocalsplus);
+    SET(tx, f->sp, f->sp - 1);
+    return f->slots[f->sp];
+}
+static inline Var *peek(Frame *f, int n) { return f->slots[f->sp - (size_t)n]; }
+
+#endif

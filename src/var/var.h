@@ -1,0 +1,254 @@
+/*
+ * var/var.h -- symbolic values.
+ *
+ * A value either exists already (real != NULL), is a constant, or is made by the trace. `src` says how the finished
+ * code gets at it; NULL for what the trace makes. Vars live in the trace arena; fields that change are journalled words.
+ */
+#ifndef JEDLIK_VAR_VAR_H
+#define JEDLIK_VAR_VAR_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "bytecode/code.h"
+#include "guard/guard.h"
+
+typedef struct VarKind VarKind;
+typedef struct Frame Frame;
+
+/* Arguments of a call: positional v[0..n), then the values of kwnames. */
+typedef struct Args {
+    Var **v;
+    int n, nkw;
+    PyObject *kwnames; /* tuple of str, or NULL */
+} Args;
+
+typedef enum {
+#define KIND(name, text) KIND_##name,
+#include "var/kinds.def"
+#undef KIND
+    KIND_COUNT
+} KindId;
+
+struct VarKind {
+    const char *name;
+    KindId id;
+#define SLOT(name, signature) Status(*name) signature;
+#include "var/slots.def"
+#undef SLOT
+};
+
+struct Var {
+    const VarKind *kind;
+    PyTypeObject *type; /* of the value in the traced program; NULL while lazy */
+    Source *src;
+    PyObject *real;     /* existing object or constant; NULL: made by the trace */
+    uintptr_t dirty;    /* journalled: on the ledger's list of changed values */
+    uint32_t id;        /* emit: number of the temporary; dumps: order of first use */
+};
+
+/* -- The kinds' structs -------------------------------------------------------- */
+
+typedef struct LazyVar {
+    Var v;
+    Var *got; /* journalled */
+} LazyVar;
+
+typedef struct ScalarVar {
+    Var v;
+    Expr *e;
+} ScalarVar;
+
+typedef struct TensorVar {
+    Var v;            /* real: the input tensor */
+    uintptr_t node;   /* graph node + 1; 0: an input that is not in the graph yet. journalled */
+    PyObject *meta;   /* meta twin; NULL until asked. journalled */
+    PyObject *device; /* torch.device */
+    struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
+} TensorVar;
+
+typedef struct ListVar {
+    Var v;
+    VEC(Var *) items; /* closed: only what was appended */
+    uintptr_t open;   /* items are all there is; new lists are always open. journalled */
+    Py_ssize_t base;  /* existing: length when first seen */
+    Var *maxlen;      /* deque */
+} ListVar;
+
+typedef struct TupleVar {
+    Var v;
+    Py_ssize_t n;
+    Var **items; /* immutable once made */
+} TupleVar;
+
+typedef struct DictVar {
+    Var v;              /* real: the existing dict, or NULL for inline instance values and new ones */
+    Var *owner;         /* instance dictionary of this object; NULL: a dict of its own */
+    KeyMap reads;       /* existing: what was looked at; value NULL: known absent. All keys in order once open */
+    KeyMap writes;      /* what the trace stored, in order; new dicts keep everything here */
+    KeyMap dels;        /* existing keys that were deleted (they may stand in writes again) */
+    uintptr_t open;     /* all keys of the existing dict are in reads. journalled */
+    Var *factory;       /* defaultdict */
+} DictVar;
+
+typedef struct DictViewVar {
+    Var v;
+    Var *dict;
+    char what; /* 'k', 'v', 'i' */
+} DictViewVar;
+
+typedef struct SetVar {
+    Var v;
+    KeyMap items;     /* value: the Var. Existing sets are opened on first use */
+    uintptr_t open;
+    PyObject *shadow; /* a real set with the same history: its order is the set's order */
+} SetVar;
+
+typedef struct ObjectVar {
+    Var v;
+    DictVar *attrs;   /* made when first needed; journalled */
+    Var *content;     /* list, tuple, dict … part of a subclass of a built-in; NULL: none. journalled */
+    KeyMap members;   /* __slots__ values that were read or written: member descriptor -> Var */
+} ObjectVar;
+
+typedef struct ClassVar {
+    Var v;            /* real: the type */
+    KeyMap writes;    /* class attributes stored in the trace */
+} ClassVar;
+
+typedef struct FuncVar {
+    Var v;
+    PyCodeObject *co;
+    const Code *code;
+    Var *globals;     /* DictVar */
+    Var *name, *qualname; /* new functions; else NULL */
+    TupleVar *defaults; /* NULL: none */
+    DictVar *kwdefaults;
+    Var **closure;    /* CellVars, co_nfreevars */
+    DictVar *attrs;   /* function attributes; journalled */
+    Var *annotations;
+} FuncVar;
+
+typedef struct MethodVar {
+    Var v;
+    Var *func, *self;
+} MethodVar;
+
+typedef struct BuiltinVar {
+    Var v;            /* real: the builtin, method descriptor, wrapper descriptor … */
+    Var *self;        /* bound: what it is bound to; NULL: none */
+} BuiltinVar;
+
+typedef struct ModuleVar {
+    Var v;
+    DictVar *attrs;
+} ModuleVar;
+
+typedef struct CellVar {
+    Var v;            /* real: existing cell */
+    Var *content;     /* NULL: empty. journalled */
+} CellVar;
+
+typedef struct IterVar {
+    Var v;
+    Var *seq;         /* what it walks; NULL once exhausted. journalled */
+    uintptr_t at;     /* position; journalled */
+    Var **items;      /* snapshot, or NULL: seq is asked each time (lists may grow under the iterator) */
+    Py_ssize_t n;
+    long step;        /* -1: reversed */
+} IterVar;
+
+typedef struct WrapIterVar {
+    Var v;
+    char what;        /* 'm' map, 'f' filter, 'z' zip, 'e' enumerate, 'c' callable+sentinel, 'h' chain, 's' islice … */
+    Var *fn;
+    Var **its;
+    int n;
+    uintptr_t at;     /* journalled: count, current iterator … */
+    uintptr_t state;  /* journalled */
+    bool strict;
+} WrapIterVar;
+
+typedef enum { GEN_CREATED, GEN_SUSPENDED, GEN_RUNNING, GEN_DONE } GenState;
+
+typedef struct GenVar {
+    Var v;
+    Frame *frame;
+    FuncVar *fn;
+    uintptr_t state;  /* GenState; journalled */
+    Var *exc_saved;   /* exception handled inside while suspended; journalled */
+} GenVar;
+
+typedef struct SliceVar {
+    Var v;
+    Var *part[3];     /* start, stop, step: never NULL */
+} SliceVar;
+
+typedef struct SuperVar {
+    Var v;
+    Var *cls, *self;  /* self NULL: unbound */
+    PyTypeObject *start; /* type(self), or self if that is the class */
+} SuperVar;
+
+typedef struct ExcVar {
+    Var v;            /* type: the exception class; real: an existing exception */
+    TupleVar *args;
+    Var *cause, *context; /* journalled; NULL: None */
+    uintptr_t suppress;
+    DictVar *attrs;   /* journalled */
+    Var *self_object; /* ObjectVar of a user-defined exception class, or NULL */
+} ExcVar;
+
+typedef struct PartialVar {
+    Var v;
+    Var *fn;
+    Args args;        /* keywords included */
+} PartialVar;
+
+#define AS(Type, var) ((Type *)(var))
+
+/* -- Making values ---------------------------------------------------------------- */
+
+#define KIND(name, text) extern const VarKind kind_##name;
+#include "var/kinds.def"
+#undef KIND
+extern const VarKind *const kind_table[KIND_COUNT]; /* by KindId */
+
+/* A zeroed struct of the kind; type, src and real set. */
+Status var_make(Tx *tx, const VarKind *kind, size_t size, PyTypeObject *type, Var **out);
+#define VAR_MAKE(tx, kindname, Struct, type, out) \
+    var_make((tx), &kind_##kindname, sizeof(Struct), (type), (Var **)(out))
+
+Status const_new(Tx *tx, PyObject *steals, Var **out); /* NULL in (exception set) gives ST_ERROR */
+Status const_peek(Tx *tx, PyObject *borrowed, Var **out);
+Status const_int(Tx *tx, Py_ssize_t n, Var **out);
+Status const_str(Tx *tx, const char *s, Var **out);
+Var *tx_none(Tx *tx);
+Var *tx_bool(Tx *tx, bool b);
+Var *tx_notimpl(Tx *tx);
+
+Status list_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);
+Status tuple_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);          /* copies items; all constants: a const */
+Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out);
+Status dict_new(Tx *tx, Var **out);
+Status set_new(Tx *tx, PyTypeObject *t, Var **out);
+Status cell_new(Tx *tx, Var *content, Var **out);
+Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
+Status cell_set(Tx *tx, CellVar *c, Var *value);
+Status method_new(Tx *tx, Var *func, Var *self, Var **out);
+Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out);
+Status slice_new(Tx *tx, Var *a, Var *b, Var *c, Var **out);
+Status iter_new(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Var **out);
+Status object_new(Tx *tx, PyTypeObject *cls, Var **out);
+Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out);
+Status scalar_new(Tx *tx, Expr *e, Var **out);
+Status scalar_pin(Tx *tx, ScalarVar *s, PyObject **out);
+Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out);
+
+/* An existing object found at a source: lazy, unguarded. obj is kept alive by the trace. */
+Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* The same, asked at once: guards its type, merges aliases (var/wrap.c). */
+Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */
+Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out);
+
+#endif
