@@ -29,10 +29,13 @@ bool is_defaultdict(DictVar *d)
            PyType_IsSubtype(d->v.type, known_types[TY_DEFAULTDICT]);
 }
 
-/* Whose keys guards ask for: the owner stands for its instance dictionary. */
+/* Where guards on the dictionary as a whole are asked. */
 static Source *place(Tx *tx, DictVar *d)
 {
-    return source_of(tx, d->owner ? d->owner : &d->v);
+    if (d->owner == NULL)
+        return source_of(tx, &d->v);
+    Source *owner = source_of(tx, d->owner);
+    return owner ? source_get(&tx->sources, SRC_DICT, owner, NULL, 0) : NULL;
 }
 
 static PyObject *interned(Tx *tx, PyObject *key)
@@ -46,13 +49,11 @@ static PyObject *interned(Tx *tx, PyObject *key)
 
 static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
 {
-    Source *base = place(tx, d);
     bool attr = d->owner != NULL && PyUnicode_CheckExact(key);
+    Source *base = attr ? source_of(tx, d->owner) : place(tx, d);
     if (base == NULL || (key = interned(tx, key)) == NULL)
         return NULL;
-    if (d->owner != NULL && !attr)
-        base = source_get(&tx->sources, SRC_DICT, base, NULL, 0);
-    return base ? source_get(&tx->sources, attr ? SRC_ATTR : SRC_ITEM, base, key, 0) : NULL;
+    return source_get(&tx->sources, attr ? SRC_ATTR : SRC_ITEM, base, key, 0);
 }
 
 static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
