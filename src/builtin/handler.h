@@ -39,6 +39,8 @@ HANDLER_TABLES(X)
 
 /* Runs the rows for `callable`; ST_DECLINE if there are none or all decline. */
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
+/* Calls of existing objects whose C class makes them callable: itemgetter, lru_cache … ST_DECLINE: not one of them. */
+Status match_object(Tx *tx, Var *fn, const Args *a, Var **out);
 /* Folding: callable is free of effects by table ("fold" list in fold.c) and all arguments are constants. ST_DECLINE otherwise. */
 Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 /* A keyword argument's value or NULL. */

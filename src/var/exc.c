@@ -273,7 +273,8 @@ static Status exc_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
         return dict_set_str(tx, d, name, value);
     TRY(dict_del(tx, d, name, PyObject_Hash(name), &was));
     return was ? ST_OK
-               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", self->type->tp_name, name);
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'", self->type->tp_name,
+                            PyUnicode_AsUTF8(name));
 }
 
 /* -- As a value --------------------------------------------------------------- */
