@@ -17,10 +17,23 @@ typedef enum {
     OP_COUNT
 } Op;
 
+/* What Ins.arg means, from ops.def. */
+typedef enum {
+    OPERAND_NONE,
+    OPERAND_COUNT,
+    OPERAND_CONST,
+    OPERAND_NAME,
+    OPERAND_LOCAL,
+    OPERAND_JUMP,
+    OPERAND_FLAGS,
+    OPERAND_BINARY,
+    OPERAND_COMPARE,
+} Operand;
+
 typedef struct Ins {
     uint16_t op;
     uint8_t flag;   /* LOAD_GLOBAL: push a NULL below */
-    uint8_t spare;
+    uint8_t wide;   /* EXTENDED_ARG prefixes it had: what the encoder uses at least */
     int32_t arg;    /* operand as ops.def says; for jumps unused */
     int32_t target; /* jumps: index of the target instruction; else -1 */
     int32_t at;     /* code unit where the instruction starts, EXTENDED_ARG and PRECALL included */
@@ -35,6 +48,9 @@ typedef struct ExcEntry {
     bool lasti;
 } ExcEntry;
 
+/* What a fast slot is. Arguments that are cells have both of the first two. */
+enum { SLOT_LOCAL = 0x20, SLOT_CELL = 0x40, SLOT_FREE = 0x80 };
+
 /* A decoded code object. Owned by whoever decoded it (mem_alloc); immutable afterwards. */
 typedef struct Code {
     PyCodeObject *co; /* borrowed */
@@ -43,21 +59,49 @@ typedef struct Code {
     ExcEntry *exc;
     int nlocalsplus, ncells, nfree; /* fast slots; of them cells (incl. argument cells), free vars */
     int stacksize;
-    const char *kinds;    /* CO_FAST_* byte of each fast slot */
-    int first;            /* index of the first RESUME */
+    const char *kinds;    /* SLOT_* bits of each fast slot */
+    int first;            /* index of the first RESUME; -1 if there is none */
+    int nunits;           /* code units, caches included */
     int32_t *index_of;    /* code unit -> instruction index starting there, or -1 */
+    struct CodeLazy *lazy; /* lines and liveness, worked out when first asked for */
 } Code;
+
+struct CodeLazy {
+    int32_t *line;  /* of each instruction, -1: none */
+    uint64_t *live; /* per instruction a row of words, a bit for each fast slot */
+    int words;      /* in a row */
+    bool all;       /* the frame's locals are looked at by name: everything is live */
+};
 
 /* Decodes on first use and keeps the result with the code object (freed with it). Borrowed;
  * NULL with an exception set. */
 const Code *code_of(PyCodeObject *co);
+/* A fresh one, to be freed by the caller. */
+Code *code_decode(PyCodeObject *co);
 void code_free(Code *c);
 
 /* Line of an instruction (1-based), or -1. */
 int code_line(const Code *c, int index);
+
+/* False if no path from before instruction `index` reads fast slot `local` as it is there.
+ * Cells and free variables are always live, and so is everything when memory is out. Slots
+ * are live all the time in code that names locals(), vars(), eval(), exec() or dir(). */
+bool code_live(const Code *c, int index, int local);
+
 const char *op_name(Op op);
+Operand op_operand(Op op);
+bool op_ends(Op op); /* does not go on to the next instruction */
+/* What one instruction takes off the stack and puts on it when it falls through. */
+void op_motion(const Ins *in, int *pop, int *push);
 /* Stack effect of one instruction: fall-through, or taken jump. */
 int op_effect(const Ins *in, bool jump);
+/* Entries that must be on the stack: those it pops, and those below that it looks at. */
+int op_needs(const Ins *in);
+
+/* Greatest depth reached from instruction 0, following falls, jumps and exceptions. -1 with
+ * ValueError set if depths disagree where paths meet, the stack runs empty, or the code is
+ * left over its end. */
+int ins_depth(const Ins *ins, int n, const ExcEntry *exc);
 
 /* -- Writing code ------------------------------------------------------------ */
 
@@ -71,13 +115,16 @@ void asm_free(Asm *a);
 int asm_arg(Asm *a, const char *name);       /* declares the next argument; its slot */
 int asm_local(Asm *a, const char *name);     /* a further local; its slot. Arguments come first. */
 void asm_line(Asm *a, int line);             /* line of what follows */
-void asm_op(Asm *a, Op op, int arg);
+void asm_op(Asm *a, Op op, int arg);         /* no jumps; const and name operands are indices */
 void asm_const(Asm *a, PyObject *value);     /* LOAD_CONST; equal by identity or exact bits is shared */
 void asm_name(Asm *a, Op op, PyObject *name); /* LOAD_ATTR, STORE_ATTR, LOAD_METHOD … by name */
 void asm_call(Asm *a, int nargs, PyObject *kwnames); /* KW_NAMES if not NULL, then CALL */
 Label asm_label(Asm *a);
 void asm_bind(Asm *a, Label l);
 void asm_jump(Asm *a, Op op, Label l);
+/* Exceptions in [start, end) go to the handler with the stack cut to `depth`. Give inner
+ * ranges first: an instruction belongs to the first range that covers it. */
+void asm_try(Asm *a, Label start, Label end, Label handler, int depth, bool lasti);
 PyCodeObject *asm_finish(Asm *a);            /* new reference; frees nothing */
 PyObject *asm_dump(Asm *a);                  /* one instruction a line, for golden tests */
 

@@ -12,13 +12,19 @@
 /* Decodes into *c (fields as code.h says). 0, or -1 with an exception set. */
 int cpy_decode(PyCodeObject *co, Code *c);
 
-/* What the assembler needs to write one canonical instruction: see cpy311.c. */
-PyCodeObject *cpy_assemble(struct Asm *a);
+/* The other direction is list_write (bytecode/list.h); code_of, code_line and code_locs are
+ * implemented here as well. */
 
-/* Slot of our own in co_extra. */
-int cpy_extra_init(void (*free_fn)(void *));
-void *cpy_extra_get(PyCodeObject *co);
-int cpy_extra_set(PyCodeObject *co, void *extra);
+/* What hangs on a code object and dies with it. */
+typedef struct CodeExtra {
+    Code *code;   /* code_of; NULL until decoded */
+    void *points; /* of run/ */
+    void (*points_free)(void *points);
+} CodeExtra;
+
+/* Creates it on demand; borrowed, NULL with an exception set. peek: NULL if there is none. */
+CodeExtra *cpy_extra_of(PyCodeObject *co);
+CodeExtra *cpy_extra_peek(PyCodeObject *co);
 
 /* -- Frames ------------------------------------------------------------------- */
 
