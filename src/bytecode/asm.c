@@ -1,9 +1,9 @@
 /*
  * bytecode/asm.c -- writing new function bodies.
  *
- * Takes: instructions one by one. Gives: a code object of positional arguments. Holds: the
- * list being built; after the first failure its exception, while the error indicator stays
- * clear and all further calls do nothing.
+ * Takes: instructions one by one. Gives: a code object of positional arguments. Holds:
+ * the list being built; after the first failure its exception, while the error indicator
+ * stays clear and all further calls do nothing.
  */
 #include "bytecode/list.h"
 
@@ -15,7 +15,7 @@ typedef struct Try {
 struct Asm {
     CodeList *list;
     int line;
-    int narg;       /* arguments declared; locals beyond */
+    int narg; /* arguments declared; locals beyond */
     int ntries, cap_tries;
     Try *tries;
     PyObject *type, *value, *trace; /* the first failure */

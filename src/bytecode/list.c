@@ -1,8 +1,8 @@
 /*
  * bytecode/list.c -- taking code objects apart and editing the pieces.
  *
- * Takes: a decoded code object, or nothing for new code. Gives: a CodeList. Holds: references
- * to all objects the new code object is going to need.
+ * Takes: a decoded code object, or nothing for new code. Gives: a CodeList. Holds:
+ * references to all objects the new code object is going to need.
  */
 #include "bytecode/list.h"
 
@@ -156,7 +156,8 @@ CodeList *list_of(PyCodeObject *co)
     const Code *c = code_of(co);
     if (c == NULL)
         return NULL;
-    CodeList *l = list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
+    CodeList *l =
+        list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
     if (l == NULL)
         return NULL;
     l->argcount = co->co_argcount;
@@ -237,7 +238,7 @@ static bool settle(const CodeList *l, int32_t *target)
 {
     int bound = *target >= 0 && *target < l->nlabels ? l->bound[*target] : -1;
     if (bound < 0 || bound >= l->n) {
-        PyErr_Format(PyExc_ValueError, "label %d is not bound to an instruction", *target);
+        PyErr_Format(PyExc_ValueError, "label %d is bound to no instruction", *target);
         return false;
     }
     *target = bound;

@@ -27,8 +27,8 @@ static const Code *decoded(PyObject *o)
 static PyObject *instruction(const Code *c, int i)
 {
     const Ins *in = &c->ins[i];
-    return Py_BuildValue("(siiiiiii)", op_name(in->op), in->arg, in->flag, in->target, in->at,
-                         in->end, in->handler, code_line(c, i));
+    return Py_BuildValue("(siiiiiii)", op_name(in->op), in->arg, in->flag, in->target,
+                         in->at, in->end, in->handler, code_line(c, i));
 }
 
 static PyObject *decode(PyObject *self, PyObject *arg)
@@ -168,6 +168,32 @@ static PyObject *unpad(PyObject *self, PyObject *arg)
         if (l->ins[i].op == OP_NOP)
             list_delete(l, i, i + 1);
     PyObject *made = l ? (PyObject *)list_write(l) : NULL;
+    list_free(l);
+    return made;
+}
+
+/* Overwrites slot before instruction i. */
+static bool overwrite(CodeList *l, int i, int slot)
+{
+    int none = pool_index(&l->consts, Py_None);
+    if (none < 0 || !list_insert(l, i, 2, true))
+        return false;
+    list_set(l, i, OP_LOAD_CONST, none);
+    list_set(l, i + 1, OP_STORE_FAST, slot);
+    return true;
+}
+
+/* Overwrites all dead locals before every instruction, which nobody may notice. */
+static PyObject *smash(PyObject *self, PyObject *arg)
+{
+    const Code *c = decoded(arg);
+    CodeList *l = c ? list_of(c->co) : NULL;
+    bool ok = l != NULL;
+    for (int i = ok ? c->n - 1 : -1; ok && i >= 0; i--)
+        for (int slot = 0; ok && !tied(l, i) && slot < c->co->co_nlocals; slot++)
+            if (!code_live(c, i, slot))
+                ok = overwrite(l, i, slot);
+    PyObject *made = ok ? (PyObject *)list_write(l) : NULL;
     list_free(l);
     return made;
 }
@@ -313,6 +339,7 @@ PyMethodDef bytecode_selftest_methods[] = {
     { "text", text, METH_O, "text(co) -> canonical instructions" },
     { "pad", pad, METH_VARARGS, "pad(co, n, local=None) -> n NOPs before instructions" },
     { "unpad", unpad, METH_O, "unpad(co) -> without NOPs" },
+    { "smash", smash, METH_O, "smash(co) -> overwrites locals wherever they are dead" },
     { "assemble", assemble, METH_O, "assemble([(op, arg)]) -> code object" },
     { "dump", dump, METH_O, "dump([(op, arg)]) -> text" },
     { "effect", effect, METH_VARARGS, "effect(op, arg=0, flag=0, jump=False) -> int" },

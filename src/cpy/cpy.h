@@ -12,6 +12,10 @@
 /* Decodes into *c (fields as code.h says). 0, or -1 with an exception set. */
 int cpy_decode(PyCodeObject *co, Code *c);
 
+/* Unit of the opcode of instruction `index`, behind prefixes and first halves: what the
+ * interpreter calls lasti. Ins.at is where the instruction starts. */
+int cpy_lasti(const Code *c, int index);
+
 /* The other direction is list_write (bytecode/list.h); code_of, code_line and code_locs are
  * implemented here as well. */
 

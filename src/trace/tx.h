@@ -45,6 +45,7 @@ struct Tx {
     GuardList guards;
     Graph graph;
     PtrMap wrapped;     /* existing object -> Var: aliases meet here */
+    PtrMap types;       /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty;   /* existing values that were changed, in order of first change */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     Frame *top;         /* innermost frame; journalled */
@@ -64,6 +65,7 @@ struct Tx {
     uint64_t steps;
     PyObject *slot_names;
     PyObject *module;   /* engine state */
+    int reading;        /* > 0: the world is looked at without asking (dumps) */
     int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
 };
 
@@ -86,10 +88,11 @@ typedef enum {
 } BreakId;
 
 /* Records the reason and returns ST_BREAK. */
-Status graph_break(Tx *tx, BreakId id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Formats are those of PyUnicode_FromFormat. */
+Status graph_break(Tx *tx, BreakId id, const char *format, ...);
 
 /* The traced program raises. */
-Status raise_type(Tx *tx, PyObject *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
 /* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
 Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
