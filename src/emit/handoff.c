@@ -84,8 +84,7 @@ static Status separate(Tx *tx, PyTypeObject *type)
         loose += !pinned(group[i]);
     if (n < 2 || loose == 0)
         return ST_OK;
-    return guard_add(&tx->guards, (Guard){ .kind = GUARD_DISTINCT, .src = group[0], .n = n, .p = group,
-                                           .size = (size_t)n * sizeof *group });
+    return guard_distinct(&tx->guards, group, (size_t)n);
 }
 
 Status emit_distinct(Tx *tx)

@@ -68,6 +68,12 @@ static bool is_torch_constant(PyTypeObject *t)
                            t == torch_types.layout || t == torch_types.memory_format);
 }
 
+static bool is_singleton(PyObject *o)
+{
+    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis ||
+           o == Py_NotImplemented;
+}
+
 bool emit_is_constant(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
@@ -82,18 +88,17 @@ bool emit_is_constant(PyObject *o)
     return is_torch_constant(t) || is_c_function(o);
 }
 
-static bool is_singleton(PyObject *o)
-{
-    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis ||
-           o == Py_NotImplemented;
-}
-
 /* -- Choosing the way ---------------------------------------------------------------- */
 
+/* A value that was specialised to a constant still comes from its source: the object counts, not just the value. */
 Var *emit_settled(Var *v)
 {
-    while (v->kind->id == KIND_lazy && AS(LazyVar, v)->got)
-        v = AS(LazyVar, v)->got;
+    while (v->kind->id == KIND_lazy) {
+        Var *got = AS(LazyVar, v)->got;
+        if (got == NULL || (got->kind->id == KIND_const && !got->src && !is_singleton(got->real)))
+            break;
+        v = got;
+    }
     return v;
 }
 

@@ -98,7 +98,7 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
         return ST_OK;
     }
     if (a->real && b->real && a->src && b->src && a->type == b->type) /* they differ now: it must stay so */
-        return guard_distinct(tx, a, b);
+        return var_distinct(tx, a, b);
     return ST_OK;
 }
 
