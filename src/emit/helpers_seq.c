@@ -3,6 +3,8 @@
  */
 #include "emit/helpers_def.h"
 
+#include "cpy/cpy.h"
+
 static PyObject *done(int result)
 {
     return result < 0 ? NULL : Py_NewRef(Py_None);
@@ -162,19 +164,41 @@ static PyObject *positional(PyCodeObject *co, PyObject *slots)
     return all;
 }
 
-/* A generator that has not started yet, from the slots of its arguments; or (done) one that is closed. */
+/* A generator that has not started yet, from the slots of its arguments. */
 PyObject *do_make_gen(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyCodeObject *co = (PyCodeObject *)PyFunction_GET_CODE(a[0]);
-    PyObject *args = positional(co, a[2]);
-    PyObject *kw = keywords(co, ((PyTupleObject *)a[2])->ob_item);
+    PyObject *args = positional(co, a[1]);
+    PyObject *kw = keywords(co, ((PyTupleObject *)a[1])->ob_item);
     PyObject *gen = args && kw ? PyObject_Call(a[0], args, kw) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(kw);
-    PyObject *closed = gen && a[1] == Py_True ? PyObject_CallMethod(gen, "close", NULL) : gen;
+    return gen;
+}
+
+/* One that has come to its end: closing it before it starts runs nothing. */
+PyObject *do_closed_gen(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *gen = cpy_gen_blank((PyFunctionObject *)a[0]);
+    PyObject *closed = gen ? PyObject_CallMethod(gen, "close", NULL) : NULL;
     if (closed == NULL)
         Py_CLEAR(gen);
-    else if (closed != gen)
-        Py_DECREF(closed);
+    Py_XDECREF(closed);
+    return gen;
+}
+
+/* present: bytes, one a slot, 0 where it is NULL; the others' values follow. */
+PyObject *do_resume_gen(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    const char *present = PyBytes_AS_STRING(a[3]);
+    int total = (int)PyBytes_GET_SIZE(a[3]);
+    PyObject **slots = mem_alloc((size_t)total * sizeof *slots);
+    if (slots == NULL)
+        return NULL;
+    for (int i = 0, next = 4; i < total; i++)
+        slots[i] = present[i] ? a[next++] : NULL;
+    PyObject *gen = cpy_gen_make((PyFunctionObject *)a[0], (int)PyLong_AsLong(a[1]), slots, total,
+                                 a[2] == Py_None ? NULL : a[2]);
+    mem_free(slots);
     return gen;
 }

@@ -105,15 +105,62 @@ static Status put_slots(Emit *e, Frame *f)
     return ST_OK;
 }
 
+static Status created(Emit *e, GenVar *g)
+{
+    put_helper(e, HELPER_make_gen);
+    TRY(emit_load(e, &g->fn->v));
+    TRY(put_slots(e, g->frame));
+    put_call(e, 2);
+    return ST_OK;
+}
+
+static Status finished(Emit *e, GenVar *g)
+{
+    put_helper(e, HELPER_closed_gen);
+    TRY(emit_load(e, &g->fn->v));
+    put_call(e, 1);
+    return ST_OK;
+}
+
+/* The YIELD_VALUE it stands behind. */
+static int yielded_at(const Frame *f)
+{
+    size_t i = f->pc;
+    while (i > 0 && f->code->ins[i - 1].op != OP_YIELD_VALUE)
+        i--;
+    return cpy_lasti(f->code, (int)i - 1);
+}
+
+static Status suspended(Emit *e, GenVar *g)
+{
+    Frame *f = g->frame;
+    int n = 0;
+    PyObject *present = tx_hold(e->tx, PyBytes_FromStringAndSize(NULL, (Py_ssize_t)f->sp));
+    PyObject *unit = tx_hold(e->tx, PyLong_FromLong(yielded_at(f)));
+    if (present == NULL || unit == NULL)
+        return ST_ERROR;
+    put_helper(e, HELPER_resume_gen);
+    TRY(emit_load(e, &g->fn->v));
+    put_const(e, unit);
+    TRY(emit_load(e, g->exc_saved ? g->exc_saved : tx_none(e->tx)));
+    put_const(e, present);
+    for (size_t i = 0; i < f->sp; i++) {
+        PyBytes_AS_STRING(present)[i] = f->slots[i] != NULL;
+        if (f->slots[i])
+            TRY(emit_load(e, f->slots[i]));
+        n += f->slots[i] != NULL;
+    }
+    put_call(e, 4 + n);
+    return ST_OK;
+}
+
 Status build_gen(Emit *e, Item *it)
 {
     GenVar *g = AS(GenVar, it->v);
-    if (g->state != GEN_CREATED)
-        return graph_break(e->tx, BRK_REBUILD, "a started generator");
-    put_helper(e, HELPER_make_gen);
-    TRY(emit_load(e, &g->fn->v));
-    put_const(e, Py_False);
-    TRY(put_slots(e, g->frame));
-    put_call(e, 3);
-    return ST_OK;
+    switch ((GenState)g->state) {
+    case GEN_CREATED: return created(e, g);
+    case GEN_SUSPENDED: return suspended(e, g);
+    case GEN_DONE: return finished(e, g);
+    default: return graph_break(e->tx, BRK_REBUILD, "a running generator");
+    }
 }
