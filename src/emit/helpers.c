@@ -143,9 +143,8 @@ PyObject *do_bind(PyObject *m, PyObject *const *a, Py_ssize_t n)
 PyObject *do_make_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyTypeObject *cls = (PyTypeObject *)a[0];
-    if (native(cls) == cls)
-        return PyObject_Call(a[0], a[1], NULL);
-    return create(cls, a[1]);
+    bool python = cls->tp_flags & Py_TPFLAGS_HEAPTYPE;
+    return python ? create(cls, a[1]) : PyObject_Call(a[0], a[1], NULL);
 }
 
 PyObject *do_link_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
