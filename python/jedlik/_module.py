@@ -63,6 +63,9 @@ class CompiledModule(torch.nn.Module):
             raise AttributeError(name)
         if name == "_orig_mod":
             return modules["_orig_mod"]
+        if name == "__signature__":  # what inspect.signature(module) shows
+            import inspect
+            return inspect.signature(modules["_orig_mod"].forward)
         return getattr(modules["_orig_mod"], name)
 
     def __setattr__(self, name, value):
