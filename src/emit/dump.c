@@ -150,3 +150,30 @@ Status emit_note_guards(Emit *e, const Guards *g)
         return ST_OK;
     return set_text(PyList_GET_ITEM(emit_log, n - 1), "u", guards_text(g)) < 0 ? ST_ERROR : ST_OK;
 }
+
+/* -- Reading it ------------------------------------------------------------------------------ */
+
+static void put_entry(Text *t, PyObject *dict, const char *letters)
+{
+    for (const char *c = letters; *c; c++) {
+        char key[2] = { *c };
+        PyObject *text = PyDict_GetItemString(dict, key);
+        const char *s = text ? PyUnicode_AsUTF8(text) : NULL;
+        size_t n = s ? strlen(s) : 0;
+        if (n)
+            text_put(t, "%s%s", s, s[n - 1] == '\n' ? "" : "\n");
+    }
+}
+
+PyObject *emit_dump(const char *letters)
+{
+    Text t = { 0 };
+    Py_ssize_t n = emit_log ? PyList_GET_SIZE(emit_log) : 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (i)
+            text_put(&t, "--\n");
+        put_entry(&t, PyList_GET_ITEM(emit_log, i), letters);
+    }
+    PyErr_Clear();
+    return text_take(&t);
+}

@@ -43,6 +43,8 @@ static bool plain_store(Var *owner, PyObject *name)
 
 static Status attr_effect(Emit *e, Var *owner, PyObject *name, Var *value)
 {
+    if (name == NULL)
+        return graph_break(e->tx, BRK_REBUILD, "a key of __dict__ that is no constant");
     if (PyUnicode_Check(name) && plain_store(owner, name))
         return add(e, value ? FX_SET_ATTR : FX_DEL_ATTR, owner, name, value != NULL, &value);
     Var *v[2] = { NULL, value };

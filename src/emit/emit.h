@@ -15,6 +15,8 @@
  * again. */
 /* If this is a list, every entry that is made appends a dict: dump letter ('c' code, 'g' graph, 'u' guards, 'e' effects) -> text. */
 extern PyObject *emit_log;
+/* What the log says for these letters, the entries one after the other; new str. */
+PyObject *emit_dump(const char *letters);
 
 Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out);
 

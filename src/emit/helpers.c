@@ -39,10 +39,11 @@ PyObject *do_new_object(PyObject *m, PyObject *const *a, Py_ssize_t n)
 /* A store into the instance dictionary, or through a member descriptor given instead of a name. */
 static int store(PyObject *obj, PyObject *name, PyObject *value)
 {
-    if (!PyUnicode_Check(name))
+    bool text = PyUnicode_Check(name);
+    if (!text && Py_TYPE(name)->tp_descr_set)
         return Py_TYPE(name)->tp_descr_set(name, obj, value);
-    PyObject *descr = cpy_type_lookup(Py_TYPE(obj), name);
-    if (descr == NULL || Py_TYPE(descr)->tp_descr_set == NULL)
+    PyObject *descr = text ? cpy_type_lookup(Py_TYPE(obj), name) : NULL;
+    if (text && (descr == NULL || Py_TYPE(descr)->tp_descr_set == NULL))
         return PyObject_GenericSetAttr(obj, name, value);
     PyObject *dict = PyObject_GenericGetDict(obj, NULL);
     if (dict == NULL)
