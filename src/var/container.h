@@ -141,7 +141,8 @@ Status dict_step_back(Tx *tx, DictVar *d, DictPos *p, bool *more);
 size_t dict_end(DictVar *d);  /* where dict_step_back begins */
 size_t dict_drops(DictVar *d); /* grows with every deletion: iterators look at it */
 Status dict_clear(Tx *tx, DictVar *d);
-Status dict_rewrite(Tx *tx, DictVar *d, Var **keys, Var **values, Py_ssize_t n); /* a new order */
+Status dict_entries(Tx *tx, DictVar *d, KeyEntry **e, Py_ssize_t *n);  /* visible ones, in order: copies */
+Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n); /* a new order */
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
 Status dict_merge(Tx *tx, DictVar *d, Var *from);                    /* dict.update(from) */
