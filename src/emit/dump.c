@@ -115,21 +115,22 @@ void emit_print_effects(Emit *e, Text *t)
 
 /* -- The log -------------------------------------------------------------------------------- */
 
-static int set_text(PyObject *dict, const char *letter, PyObject *text)
+static int set_text(Emit *e, PyObject *dict, const char *letter, PyObject *steals)
 {
-    int result = text ? PyDict_SetItemString(dict, letter, text) : -1;
-    Py_XDECREF(text);
-    return result;
+    PyObject *text = tx_hold(e->tx, steals);
+    return text ? PyDict_SetItemString(dict, letter, text) : -1;
 }
 
 static int fill_log(Emit *e, PyObject *dict)
 {
     Text graph = { 0 }, effects = { 0 };
     if (e->nops)
-        graph_print(&graph, &e->tx->graph, e->outputs.v, (int)e->outputs.n, e->tx->slot_names);
+        graph_print(&graph, &e->tx->graph, e->outputs.v, (int)e->outputs.n,
+                    e->tx->slot_names);
     emit_print_effects(e, &effects);
-    int bad = set_text(dict, "g", text_take(&graph)) + set_text(dict, "e", text_take(&effects)) +
-              set_text(dict, "c", asm_dump(e->code));
+    int bad = set_text(e, dict, "g", text_take(&graph)) +
+              set_text(e, dict, "e", text_take(&effects)) +
+              set_text(e, dict, "c", asm_dump(e->code));
     return bad ? -1 : PyList_Append(emit_log, dict);
 }
 
@@ -148,7 +149,9 @@ Status emit_note_guards(Emit *e, const Guards *g)
     Py_ssize_t n = emit_log ? PyList_GET_SIZE(emit_log) : 0;
     if (n == 0)
         return ST_OK;
-    return set_text(PyList_GET_ITEM(emit_log, n - 1), "u", guards_text(g)) < 0 ? ST_ERROR : ST_OK;
+    return set_text(e, PyList_GET_ITEM(emit_log, n - 1), "u", guards_text(g)) < 0
+               ? ST_ERROR
+               : ST_OK;
 }
 
 /* -- Reading it ------------------------------------------------------------------------------ */

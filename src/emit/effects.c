@@ -46,7 +46,8 @@ static Status attr_effect(Emit *e, Var *owner, PyObject *name, Var *value)
     if (name == NULL)
         return graph_break(e->tx, BRK_REBUILD, "a key of __dict__ that is no constant");
     if (PyUnicode_Check(name) && plain_store(owner, name))
-        return add(e, value ? FX_SET_ATTR : FX_DEL_ATTR, owner, name, value != NULL, &value);
+        return add(e, value ? FX_SET_ATTR : FX_DEL_ATTR, owner, name, value != NULL,
+                   &value);
     Var *v[2] = { NULL, value };
     TRY(const_peek(e->tx, name, &v[0]));
     if (value)
@@ -77,7 +78,8 @@ static Status key_var(Emit *e, const KeyEntry *k, Var **out)
 static bool exact_dict(Var *v)
 {
     PyTypeObject *t = v->real ? Py_TYPE(v->real) : v->type;
-    return t == &PyDict_Type || t == helper_types.ordered || t == helper_types.defaultdict;
+    return t == &PyDict_Type || t == helper_types.ordered ||
+           t == helper_types.defaultdict;
 }
 
 static Status dict_effects(Emit *e, Var *v)
@@ -111,8 +113,9 @@ static Status list_effects(Emit *e, Var *v)
     if (!l->open && n == 0)
         return ST_OK;
     if (deque)
-        return add_call(e, FX_CALL_LIST, l->open ? HELPER_assign_deque : HELPER_extend_deque,
-                        v, n, l->items.v);
+        return add_call(e, FX_CALL_LIST,
+                        l->open ? HELPER_assign_deque : HELPER_extend_deque, v, n,
+                        l->items.v);
     if (!l->open)
         return add(e, n == 1 ? FX_APPEND : FX_EXTEND, v, NULL, n, l->items.v);
     if (t == &PyList_Type)
@@ -202,10 +205,12 @@ static Status set_effects(Emit *e, Var *v)
 }
 
 static Status (*const rows[KIND_COUNT])(Emit *e, Var *v) = {
-    [KIND_list] = list_effects,     [KIND_dict] = dict_effects,   [KIND_set] = set_effects,
-    [KIND_object] = object_effects, [KIND_class] = class_effects, [KIND_cell] = cell_effects,
-    [KIND_tensor] = tensor_effects, [KIND_func] = func_effects,   [KIND_iter] = iter_effects,
-    [KIND_module] = module_effects, [KIND_exc] = exc_effects,
+    [KIND_list] = list_effects,     [KIND_dict] = dict_effects,
+    [KIND_set] = set_effects,       [KIND_object] = object_effects,
+    [KIND_class] = class_effects,   [KIND_cell] = cell_effects,
+    [KIND_tensor] = tensor_effects, [KIND_func] = func_effects,
+    [KIND_iter] = iter_effects,     [KIND_module] = module_effects,
+    [KIND_exc] = exc_effects,
 };
 
 static Status list_one(Emit *e, Var *v)
@@ -241,9 +246,7 @@ static Status push_items(Emit *e, const Effect *fx)
 {
     switch (fx->kind) {
     case FX_SET_ATTR:
-    case FX_DEL_ATTR:
-        TRY(load_all(e, fx));
-        return emit_load(e, fx->target);
+    case FX_DEL_ATTR: TRY(load_all(e, fx)); return emit_load(e, fx->target);
     case FX_SET_ITEM:
         TRY(emit_load(e, fx->v[1]));
         TRY(emit_load(e, fx->target));

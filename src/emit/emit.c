@@ -185,13 +185,9 @@ static Status compose(Emit *e, Var *value)
 
 static PyFunctionObject *to_function(Emit *e)
 {
-    PyCodeObject *co = asm_finish(e->code);
-    if (co == NULL)
-        return NULL;
+    PyObject *co = tx_hold(e->tx, (PyObject *)asm_finish(e->code));
     PyObject *globals = PyModule_GetDict(e->tx->module);
-    PyObject *f = PyFunction_New((PyObject *)co, globals);
-    Py_DECREF(co);
-    return (PyFunctionObject *)f;
+    return co ? (PyFunctionObject *)PyFunction_New(co, globals) : NULL;
 }
 
 static Status assemble(Emit *e, Var *value, PyFunctionObject **out)
@@ -224,7 +220,8 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     Tx *tx = e->tx;
     TRY(emit_hand_off(e, &x->graph));
     TRY(assemble(e, value, &x->seg));
-    x->guards = guards_freeze(&tx->guards, e->exports.v, (int)e->exports.n, tx->slot_names);
+    x->guards =
+        guards_freeze(&tx->guards, e->exports.v, (int)e->exports.n, tx->slot_names);
     TRY_PTR(x->guards);
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);

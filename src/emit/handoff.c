@@ -7,15 +7,13 @@
 
 static PyObject *compile_graph(Emit *e, PyObject *fx)
 {
-    PyObject *module = PyImport_ImportModule("jedlik._handoff");
+    PyObject *module = tx_hold(e->tx, PyImport_ImportModule("jedlik._handoff"));
     if (module == NULL)
         return NULL;
     Options *o = e->point->options;
-    PyObject *result = PyObject_CallMethod(
+    return PyObject_CallMethod(
         module, "compile_graph", "OOOO", PyTuple_GET_ITEM(fx, 0), PyTuple_GET_ITEM(fx, 1),
         o && o->backend ? o->backend : Py_None, o && o->key ? o->key : Py_None);
-    Py_DECREF(module);
-    return result;
 }
 
 Status emit_hand_off(Emit *e, PyObject **callable)
@@ -24,7 +22,8 @@ Status emit_hand_off(Emit *e, PyObject **callable)
         *callable = Py_NewRef(Py_None);
         return ST_OK;
     }
-    PyObject *fx = tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n));
+    PyObject *fx =
+        tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n));
     TRY_PTR(fx);
     PyObject *made = compile_graph(e, fx);
     TRY_PTR(made);
@@ -62,7 +61,8 @@ static bool listed(Source **group, Py_ssize_t n, const Source *s)
 }
 
 /* Appends the sources of all values of this type; how many there are then. */
-static Py_ssize_t gather(Var **v, size_t n, PyTypeObject *type, Source **group, Py_ssize_t have)
+static Py_ssize_t gather(Var **v, size_t n, PyTypeObject *type, Source **group,
+                         Py_ssize_t have)
 {
     for (size_t i = 0; i < n; i++) {
         Var *h = home(v[i]);

@@ -16,7 +16,7 @@ typedef enum {
     HELPER_COUNT
 } Helper;
 
-int helpers_init(void); /* 0, or -1 with an exception set; once */
+int helpers_init(void);            /* 0, or -1 with an exception set; once */
 PyObject *helper_object(Helper h); /* borrowed */
 const char *helper_name(Helper h);
 

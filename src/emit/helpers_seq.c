@@ -100,9 +100,9 @@ static PyObject *start(PyTypeObject *type, PyObject *seq)
         return PyObject_CallMethod((PyObject *)&PyList_Type, "__reversed__", "O", seq);
     if (type == &PyReversed_Type)
         return PyObject_CallOneArg((PyObject *)&PyReversed_Type, seq);
-    static PyTypeObject *const builtins[] = { &PyList_Type, &PyTuple_Type, &PyDict_Type,
-                                              &PyUnicode_Type, &PySet_Type,
-                                              &PyFrozenSet_Type };
+    static PyTypeObject *const builtins[] = { &PyList_Type, &PyTuple_Type,
+                                              &PyDict_Type, &PyUnicode_Type,
+                                              &PySet_Type,  &PyFrozenSet_Type };
     for (size_t i = 0; i < COUNT_OF(builtins); i++)
         if (PyObject_TypeCheck(seq, builtins[i]))
             return builtins[i]->tp_iter(seq);
@@ -113,7 +113,8 @@ static int step(PyObject *it, Py_ssize_t n)
 {
     while (n-- > 0) {
         PyObject *item = Py_TYPE(it)->tp_iternext(it);
-        if (item == NULL && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_StopIteration))
+        if (item == NULL && PyErr_Occurred() &&
+            !PyErr_ExceptionMatches(PyExc_StopIteration))
             return -1;
         if (item == NULL)
             PyErr_Clear();
@@ -145,7 +146,9 @@ static PyObject *keywords(PyCodeObject *co, PyObject *const *slots)
     bool stars = co->co_flags & CO_VARKEYWORDS;
     int varargs = (co->co_flags & CO_VARARGS) != 0;
     PyObject *names = PyCode_GetVarnames(co);
-    PyObject *kw = !names ? NULL : stars ? PyDict_Copy(slots[pos + kwonly + varargs]) : PyDict_New();
+    PyObject *kw = !names  ? NULL
+                   : stars ? PyDict_Copy(slots[pos + kwonly + varargs])
+                           : PyDict_New();
     for (int i = pos; kw && i < pos + kwonly; i++)
         if (PyDict_SetItem(kw, PyTuple_GET_ITEM(names, i), slots[i]) < 0)
             Py_CLEAR(kw);
@@ -197,8 +200,8 @@ PyObject *do_resume_gen(PyObject *m, PyObject *const *a, Py_ssize_t n)
         return NULL;
     for (int i = 0, next = 4; i < total; i++)
         slots[i] = present[i] ? a[next++] : NULL;
-    PyObject *gen = cpy_gen_make((PyFunctionObject *)a[0], (int)PyLong_AsLong(a[1]), slots, total,
-                                 a[2] == Py_None ? NULL : a[2]);
+    PyObject *gen = cpy_gen_make((PyFunctionObject *)a[0], (int)PyLong_AsLong(a[1]),
+                                 slots, total, a[2] == Py_None ? NULL : a[2]);
     mem_free(slots);
     return gen;
 }

@@ -56,8 +56,9 @@ static bool is_c_function(PyObject *o)
         return self == NULL || PyModule_Check(self);
     }
     PyTypeObject *t = Py_TYPE(o);
-    if (t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type || t == &PyGetSetDescr_Type ||
-        t == &PyMemberDescr_Type || t == &PyClassMethodDescr_Type)
+    if (t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
+        t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type ||
+        t == &PyClassMethodDescr_Type)
         return is_static(((PyDescrObject *)o)->d_type);
     return false;
 }
@@ -95,7 +96,8 @@ Var *emit_settled(Var *v)
 {
     while (v->kind->id == KIND_lazy) {
         Var *got = AS(LazyVar, v)->got;
-        if (got == NULL || (got->kind->id == KIND_const && !got->src && !is_singleton(got->real)))
+        if (got == NULL ||
+            (got->kind->id == KIND_const && !got->src && !is_singleton(got->real)))
             break;
         v = got;
     }

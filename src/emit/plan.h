@@ -19,16 +19,16 @@ typedef enum {
 typedef struct Item {
     Var *v;
     How how;
-    int arg;       /* HOW_EXPORT: number of the export; graph output: its place in the tuple */
+    int arg; /* HOW_EXPORT: number of the export; graph output: its place in the tuple */
     PyObject *obj; /* HOW_CONST */
     int uses;
-    int slot;      /* local that keeps it, or -1 */
-    bool shell;    /* made empty first, content after: it is part of a cycle, or its kind asks for it */
-    bool made;     /* stands in its slot */
-    bool busy;     /* being made */
-    bool told;     /* its effects are listed */
-    int order, low;/* first pass: Tarjan's numbers; 0: not seen */
-    bool open;     /* first pass: on the stack of open components */
+    int slot; /* local that keeps it, or -1 */
+    bool shell; /* made empty first, content after: it is part of a cycle, or its kind asks for it */
+    bool made;      /* stands in its slot */
+    bool busy;      /* being made */
+    bool told;      /* its effects are listed */
+    int order, low; /* first pass: Tarjan's numbers; 0: not seen */
+    bool open;      /* first pass: on the stack of open components */
 } Item;
 
 typedef struct Emit Emit;
@@ -51,44 +51,49 @@ typedef enum {
 typedef struct Effect {
     EffectKind kind;
     Var *target;
-    PyObject *name;   /* attribute */
-    Helper helper;    /* FX_CALL */
-    Var **v;          /* key, value … as the kind says */
+    PyObject *name; /* attribute */
+    Helper helper;  /* FX_CALL */
+    Var **v;        /* key, value … as the kind says */
     int n;
 } Effect;
 
 struct Emit {
     Tx *tx;
     Point *point;
-    Asm *code;          /* NULL: first pass */
+    Asm *code; /* NULL: first pass */
     VEC(Item *) items;
-    VEC(Item *) open;   /* Tarjan's stack */
-    VEC(Item *) fills;  /* shells that wait for their content */
+    VEC(Item *) open;  /* Tarjan's stack */
+    VEC(Item *) fills; /* shells that wait for their content */
     size_t filled;
     VEC(Export) exports;
     VEC(uint32_t) outputs; /* graph nodes, in the order of the output tuple */
     VEC(Effect) effects;
-    Item *parent;       /* first pass: whose children are being visited */
+    Item *parent; /* first pass: whose children are being visited */
     int norder, depth;
-    int nroots;         /* values of the exit tuple */
+    int nroots;           /* values of the exit tuple */
     int graph, out, left; /* locals: the callable, its output; outputs not taken yet */
-    int first_arg;      /* local of export 0 */
-    int nops;           /* operation nodes that stay */
+    int first_arg;        /* local of export 0 */
+    int nops;             /* operation nodes that stay */
 };
 
-static inline void *emit_alloc(Emit *e, size_t n) { return arena_alloc(&e->tx->arena, n); }
+static inline void *emit_alloc(Emit *e, size_t n)
+{
+    return arena_alloc(&e->tx->arena, n);
+}
 #define EMIT_PUSH(e, vec, ...)                                                           \
     (VEC_PUSH(&(e)->tx->arena, &(e)->tx->journal, (vec), __VA_ARGS__) ? ST_OK : ST_ERROR)
 
 /* -- Values ------------------------------------------------------------------- */
 
-Var *emit_settled(Var *v);                    /* behind realised lazies */
+Var *emit_settled(Var *v); /* behind realised lazies */
 Status emit_item(Emit *e, Var *v, Item **out);
-Status emit_load(Emit *e, Var *v);            /* puts v on top of the stack */
-Status emit_load_obj(Emit *e, PyObject *obj); /* an object of the outside world that has no Var */
-Status emit_fill(Emit *e);                    /* contents of shells; the stack is left alone */
+Status emit_load(Emit *e, Var *v); /* puts v on top of the stack */
+Status emit_load_obj(Emit *e,
+                     PyObject *obj); /* an object of the outside world that has no Var */
+Status emit_fill(Emit *e);           /* contents of shells; the stack is left alone */
 Status emit_export(Emit *e, Source *src, Expr *expr, int *index);
-bool emit_is_constant(PyObject *obj);         /* may stand in co_consts: nothing of the user's hangs on it */
+bool emit_is_constant(
+    PyObject *obj); /* may stand in co_consts: nothing of the user's hangs on it */
 
 /* -- Instructions: nothing in the first pass ------------------------------------ */
 
@@ -128,11 +133,12 @@ Status put_key(Emit *e, const KeyEntry *k);
 
 /* -- Parts of emit_entry ----------------------------------------------------------- */
 
-Status emit_list_effects(Emit *e);  /* the ledger as Effects; first pass over their operands */
+Status emit_list_effects(
+    Emit *e); /* the ledger as Effects; first pass over their operands */
 Status emit_write_effects(Emit *e); /* second pass */
 void emit_print_effects(Emit *e, Text *t);
 void emit_print_value(Emit *e, Text *t, Var *v, int depth);
-Status emit_distinct(Tx *tx);       /* not-aliased guards */
+Status emit_distinct(Tx *tx);                       /* not-aliased guards */
 Status emit_hand_off(Emit *e, PyObject **callable); /* new reference; None: no graph */
 Status emit_exit(Emit *e, Exit **out);
 Status emit_load_frames(Emit *e);

@@ -171,9 +171,10 @@ Status build_dict_fill(Emit *e, Item *it)
 Status build_dictview(Emit *e, Item *it)
 {
     DictViewVar *w = AS(DictViewVar, it->v);
-    PyTypeObject *base = w->dict->type && PyType_IsSubtype(w->dict->type, helper_types.ordered)
-                             ? helper_types.ordered
-                             : &PyDict_Type;
+    PyTypeObject *base =
+        w->dict->type && PyType_IsSubtype(w->dict->type, helper_types.ordered)
+            ? helper_types.ordered
+            : &PyDict_Type;
     const char *name = w->what == 'k' ? "keys" : w->what == 'v' ? "values" : "items";
     PyObject *f = tx_hold(e->tx, PyObject_GetAttrString((PyObject *)base, name));
     TRY_PTR(f);

@@ -14,7 +14,8 @@ static PyObject *empty_for(PyTypeObject *t)
         return PyList_New(0);
     if (t == &PySetIter_Type)
         return PySet_New(NULL);
-    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type || t == &PyDictIterItem_Type)
+    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
+        t == &PyDictIterItem_Type)
         return PyDict_New();
     if (t == &PyRangeIter_Type)
         return PyObject_CallFunction((PyObject *)&PyRange_Type, "i", 0);
@@ -26,7 +27,8 @@ static Status exhausted(Emit *e, Item *it)
     PyObject *empty = empty_for(it->v->type);
     if (empty == NULL)
         return PyErr_Occurred() ? ST_ERROR
-                                : graph_break(e->tx, BRK_REBUILD, "exhausted %s", it->v->type->tp_name);
+                                : graph_break(e->tx, BRK_REBUILD, "exhausted %s",
+                                              it->v->type->tp_name);
     TRY_PTR(tx_hold(e->tx, empty));
     return emit_load_obj(e, empty);
 }
@@ -91,7 +93,9 @@ Status build_wrapiter(Emit *e, Item *it)
 static Var *entered(Frame *f, int i)
 {
     Var *v = f->slots[i];
-    return v && v->kind->id == KIND_cell && f->code->kinds[i] & SLOT_CELL ? AS(CellVar, v)->content : v;
+    return v && v->kind->id == KIND_cell && f->code->kinds[i] & SLOT_CELL
+               ? AS(CellVar, v)->content
+               : v;
 }
 
 static Status put_slots(Emit *e, Frame *f)
@@ -135,7 +139,8 @@ static Status suspended(Emit *e, GenVar *g)
 {
     Frame *f = g->frame;
     int n = 0;
-    PyObject *present = tx_hold(e->tx, PyBytes_FromStringAndSize(NULL, (Py_ssize_t)f->sp));
+    PyObject *present =
+        tx_hold(e->tx, PyBytes_FromStringAndSize(NULL, (Py_ssize_t)f->sp));
     PyObject *unit = tx_hold(e->tx, PyLong_FromLong(yielded_at(f)));
     if (present == NULL || unit == NULL)
         return ST_ERROR;

@@ -148,7 +148,8 @@ static Status fill_content(Emit *e, Item *it, Var *content)
     case KIND_exc: return build_exc_fill(e, &part);
     case KIND_dict:
         TRY(build_dict_fill(e, &part));
-        return AS(DictVar, content)->factory ? fill_factory(e, it, AS(DictVar, content)) : ST_OK;
+        return AS(DictVar, content)->factory ? fill_factory(e, it, AS(DictVar, content))
+                                             : ST_OK;
     default: return ST_OK;
     }
 }
@@ -257,7 +258,8 @@ Status build_partial(Emit *e, Item *it)
     TRY(emit_load(e, p->fn));
     TRY(put_all(e, p->args.v, p->args.n + p->args.nkw));
     if (e->code)
-        asm_call(e->code, 1 + p->args.n + p->args.nkw, p->args.nkw ? p->args.kwnames : NULL);
+        asm_call(e->code, 1 + p->args.n + p->args.nkw,
+                 p->args.nkw ? p->args.kwnames : NULL);
     return ST_OK;
 }
 
