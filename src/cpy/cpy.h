@@ -105,6 +105,15 @@ bool cpy_code_plain(PyCodeObject *co);
 /* Special method of obj's type, bound; NULL, with an exception only if binding it raised. */
 PyObject *cpy_special(PyObject *obj, PyObject *name);
 
+/* -- Generators ---------------------------------------------------------------- */
+
+/* Calls a generator function with None for every argument: nothing of it runs. New reference. */
+PyObject *cpy_gen_blank(PyFunctionObject *func);
+/* A suspended generator of func's code that goes on behind the YIELD_VALUE at `unit` (its lasti). slots (borrowed): fast slots, then the
+ * operand stack, NULLs included. exc: the exception handled inside it, or NULL. New reference. */
+PyObject *cpy_gen_make(PyFunctionObject *func, int unit, PyObject *const *slots, int n,
+                       PyObject *exc);
+
 /* -- Objects ------------------------------------------------------------------ */
 
 /* Raw instance dictionary lookup that materialises nothing. *value borrowed or NULL. Returns
