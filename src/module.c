@@ -95,6 +95,8 @@ static struct PyModuleDef engine = {
     .m_methods = methods,
 };
 
+extern PyMethodDef torch_selftest_methods[];
+
 static int add_selftest(PyObject *module)
 {
     PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods, guard_selftest_methods,
