@@ -165,8 +165,10 @@ typedef struct IterVar {
     Var *seq;         /* what it walks; NULL once exhausted. journalled */
     uintptr_t at;     /* position; journalled */
     Var **items;      /* snapshot, or NULL: seq is asked each time (lists may grow under the iterator) */
-    Py_ssize_t n;
-    long step;        /* -1: reversed */
+    Py_ssize_t n;     /* of items; dicts: size at the start */
+    long step;        /* -1: reversed; `at` is then one above the next */
+    uintptr_t stamp;  /* state of the container at the start, where changes matter. Existing iterators (real): exhausted,
+                       * and `at` is how many times next() was called. journalled */
 } IterVar;
 
 typedef struct WrapIterVar {
