@@ -164,7 +164,7 @@ Status guard_distinct(GuardList *l, Source *const *group, size_t n)
 
 /* -- Predicates ------------------------------------------------------------- */
 
-enum { ASKED_PRED = 1, ASKED_NORAISE = 2 };
+enum { ASKED_PRED = 1, ASKED_NORAISE = 2, ASKED_VALUE = 4 };
 
 typedef struct Walk {
     GuardList *list;
@@ -204,9 +204,11 @@ static void settle(Expr *leaf, void *arg)
         w->status = guard_eq(l, leaf->src, leaf->value);
     else if (leaf->kind == EX_LEN)
         w->status = guard_num(l, GUARD_LEN, leaf->src, PyLong_AsSsize_t(leaf->value));
-    else
+    else if (!(leaf->asked & ASKED_VALUE)) {
+        JSET(l->journal, leaf->asked, leaf->asked | ASKED_VALUE);
         w->status = guard_add(l, (Guard){ .kind = GUARD_VALUE, .expr = leaf,
                                           .n = PyLong_AsSsize_t(leaf->value) });
+    }
 }
 
 Status guard_leaves(GuardList *l, Expr *e)
@@ -221,7 +223,7 @@ static Status ask(GuardList *l, GuardKind kind, Expr *e, bool truth, uintptr_t m
     Walk w = { .list = l };
     if (e->asked & mark)
         return ST_OK;
-    JSET(l->journal, e->asked, e->asked | mark);
+    JSET(l->journal, e->asked, e->asked | mark | ASKED_NORAISE);
     expr_leaves(e, look, &w);
     if (!w.open)
         return ST_OK;
@@ -237,7 +239,7 @@ Status guard_pred(GuardList *l, Expr *e, bool truth)
         truth ^= e->op == '!';
         e = e->a;
     }
-    return ask(l, GUARD_PRED, e, truth, ASKED_PRED | ASKED_NORAISE);
+    return ask(l, GUARD_PRED, e, truth, ASKED_PRED);
 }
 
 Status guard_noraise(GuardList *l, Expr *e)
