@@ -12,18 +12,29 @@
 /* Decodes into *c (fields as code.h says). 0, or -1 with an exception set. */
 int cpy_decode(PyCodeObject *co, Code *c);
 
-/* What the assembler needs to write one canonical instruction: see cpy311.c. */
-PyCodeObject *cpy_assemble(struct Asm *a);
+/* Unit of the opcode of instruction `index`, behind prefixes and first halves: what the
+ * interpreter calls lasti. Ins.at is where the instruction starts. */
+int cpy_lasti(const Code *c, int index);
 
-/* Slot of our own in co_extra. */
-int cpy_extra_init(void (*free_fn)(void *));
-void *cpy_extra_get(PyCodeObject *co);
-int cpy_extra_set(PyCodeObject *co, void *extra);
+/* The other direction is list_write (bytecode/list.h); code_of, code_line and code_locs are
+ * implemented here as well. */
+
+/* What hangs on a code object and dies with it. */
+typedef struct CodeExtra {
+    Code *code;   /* code_of; NULL until decoded */
+    void *points; /* of run/ */
+    void (*points_free)(void *points);
+} CodeExtra;
+
+/* Creates it on demand; borrowed, NULL with an exception set. peek: NULL if there is none. */
+CodeExtra *cpy_extra_of(PyCodeObject *co);
+CodeExtra *cpy_extra_peek(PyCodeObject *co);
 
 /* -- Frames ------------------------------------------------------------------- */
 
-/* One activation of user code whose real frame lies on the thread's data stack. */
-typedef struct CpyFrame CpyFrame; /* struct _PyInterpreterFrame */
+/* One activation of user code whose real frame lies on the thread's data stack. Frames are
+ * pushed and popped in stack order; a pushed frame counts against the recursion limit. */
+typedef struct _PyInterpreterFrame CpyFrame;
 
 /* Pushes a frame of func's code: fast slots and stack empty (NULL), stopped before unit `at`.
  * NULL with RecursionError or MemoryError set. */
@@ -38,6 +49,13 @@ int cpy_frame_at(CpyFrame *f);
 PyFunctionObject *cpy_frame_func(CpyFrame *f);
 PyCodeObject *cpy_frame_code(CpyFrame *f);
 
+/* The unit of the instruction being carried out, as lines and f_lasti show it: that of the
+ * opcode behind its EXTENDED_ARGs; of CALL itself, not of PRECALL. */
+int cpy_op_unit(PyCodeObject *co, const Ins *in);
+int cpy_op_last(PyCodeObject *co, const Ins *in); /* its last cache unit: while a callee runs inlined */
+void cpy_frame_mark(CpyFrame *f, int unit);
+int cpy_frame_lasti(CpyFrame *f);
+
 /* Makes the frame the thread's current one / takes it off again, without running it. Between
  * the two, sys._getframe, warnings and tracebacks see it. */
 void cpy_frame_link(PyThreadState *ts, CpyFrame *f);
@@ -51,6 +69,16 @@ PyObject *cpy_frame_run(PyThreadState *ts, CpyFrame *f);
  * (its own exception table finds the handler; traceback entry included). */
 PyObject *cpy_frame_throw(PyThreadState *ts, CpyFrame *f);
 
+/* Runs the frame under a copy of its code made by cpy_stops_new, at whose stops it halts: then
+ * *stopped is true, NULL comes back without exception, and the frame is as cpy_frame_set would
+ * leave it before the stopped unit. Else as cpy_frame_run. */
+PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops, bool *stopped);
+
+/* A private copy of co without stops; a stop can be set at any instruction a frame may rest at,
+ * in the copy only. False if the code cannot stop there. */
+PyCodeObject *cpy_stops_new(PyCodeObject *co);
+bool cpy_stops_set(PyCodeObject *stops, PyCodeObject *co, int at, bool on);
+
 /* Pops a frame that is not run to its end (releases slots; survives as frame object if held). */
 void cpy_frame_pop(PyThreadState *ts, CpyFrame *f);
 
@@ -58,6 +86,9 @@ void cpy_frame_pop(PyThreadState *ts, CpyFrame *f);
  * without going through argument parsing or a frame hook. nargs == co_argcount. */
 PyObject *cpy_call_code(PyThreadState *ts, PyFunctionObject *func, PyObject *const *args,
                         size_t nargs);
+/* The same, taking over the references, also on failure. */
+PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func, PyObject *const *args,
+                              size_t nargs);
 
 /* The exception being handled (sys.exc_info) of the current level: borrowed or NULL; set steals. */
 PyObject *cpy_exc_handled(PyThreadState *ts);
@@ -65,13 +96,31 @@ void cpy_exc_set_handled(PyThreadState *ts, PyObject *exc);
 
 bool cpy_tracing(PyThreadState *ts); /* a tracer or profiler is active */
 
-/* The instruction at `index` of the linked frame's code, for real. See run/real.h. */
+/* True if calling it in the evaluator would have pushed a Python frame inline. */
+bool cpy_call_inlines(PyObject *callable);
+
+/* Frames other than generators only: the code has no suspension points and is optimised. */
+bool cpy_code_plain(PyCodeObject *co);
+
+/* Special method of obj's type, bound; NULL, with an exception only if binding it raised. */
+PyObject *cpy_special(PyObject *obj, PyObject *name);
+
+/* -- Generators ---------------------------------------------------------------- */
+
+/* Calls a generator function with None for every argument: nothing of it runs. New reference. */
+PyObject *cpy_gen_blank(PyFunctionObject *func);
+/* A suspended generator of func's code that goes on behind the YIELD_VALUE at `unit` (its lasti). slots (borrowed): fast slots, then the
+ * operand stack, NULLs included. exc: the exception handled inside it, or NULL. New reference. */
+PyObject *cpy_gen_make(PyFunctionObject *func, int unit, PyObject *const *slots, int n,
+                       PyObject *exc);
 
 /* -- Objects ------------------------------------------------------------------ */
 
 /* Raw instance dictionary lookup that materialises nothing. *value borrowed or NULL. Returns
  * 1 found, 0 not there, -1 the object has no instance dictionary. `name` is an interned str. */
 int cpy_inst_get(PyObject *obj, PyObject *name, PyObject **value);
+/* The same with a slot cache, see cpy_dict_get. */
+int cpy_inst_find(PyObject *obj, PyObject *name, Py_ssize_t *hint, PyObject **value);
 
 /* The materialised instance dict or NULL (borrowed); inline-values objects give NULL. */
 PyObject *cpy_inst_dict(PyObject *obj);

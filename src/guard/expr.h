@@ -13,22 +13,33 @@ typedef enum {
     EX_LEAF,   /* value found at a source */
     EX_CONST,
     EX_LEN,    /* len() of the list, tuple, dict, set, str … at a source */
+    EX_DIM,    /* dimension `op` of the tensor at a source */
     EX_UNARY,  /* op: '-', '+', '~', '!' (not), 'b' (bool), 'i' (int), 'f' (float), 's' (str), 'a' (abs) */
-    EX_BINARY, /* op: NB_* index of BINARY_OP (plain forms) */
+    EX_BINARY, /* op: BinaryOp */
     EX_COMPARE,/* op: Py_LT … Py_GE */
-    EX_DATA,   /* dimension `op` of the tensor at a source, for later */
 } ExprKind;
+
+/* Numbers as BINARY_OP has them (plain forms). */
+typedef enum {
+    BIN_ADD, BIN_AND, BIN_FLOORDIV, BIN_LSHIFT, BIN_MATMUL, BIN_MUL, BIN_MOD, BIN_OR, BIN_POW,
+    BIN_RSHIFT, BIN_SUB, BIN_TRUEDIV, BIN_XOR, BIN_COUNT
+} BinaryOp;
 
 typedef struct Expr Expr;
 struct Expr {
     uint8_t kind, op;
+    bool safe;       /* this operation alone cannot raise, whatever its operands of the same types are */
+    bool total;      /* nor can any below */
+    bool large;      /* a value here or below is so large that equality is the better guard */
     uint16_t size;   /* nodes of the DAG counted with repetition, saturating */
     uint32_t id;
     Expr *a, *b;
     Source *src;
     PyObject *value; /* in this trace; held by the arena */
     Expr *chain;
-    int reg;
+    uintptr_t asked; /* bit 0: a predicate, bit 1: does not raise; journalled */
+    int reg;         /* used by freeze */
+    uint32_t seen;   /* last walk that came here */
 };
 
 typedef struct Exprs {
@@ -37,20 +48,50 @@ typedef struct Exprs {
     size_t nbuckets, n;
 } Exprs;
 
-enum { EXPR_MAX_SIZE = 64 };
+enum { EXPR_MAX_SIZE = 64, EXPR_HARD_LIMIT = 2048 };
 
 int exprs_init(Exprs *t, Arena *arena);
 Expr *expr_leaf(Exprs *t, Source *src, PyObject *value);
 Expr *expr_len(Exprs *t, Source *src, PyObject *value);
+Expr *expr_dim(Exprs *t, Source *src, int dim, PyObject *value);
 Expr *expr_const(Exprs *t, PyObject *value);
-/* Compute the value with CPython; NULL with the operation's exception set. Constants fold; (n+1)+1 becomes n+2 for ints. */
+
+/* Compute the value with CPython; NULL with the operation's exception set. NULL without an exception: the result
+ * has no place here (a complex number, an expression past the hard limit): ask equality of the leaves
+ * (guard_leaves) and go on with constants. Constants fold; (n+1)+1 becomes n+2 for ints. */
 Expr *expr_unary(Exprs *t, char op, Expr *a);
-Expr *expr_binary(Exprs *t, int nb_op, Expr *a, Expr *b);
+Expr *expr_binary(Exprs *t, int binary_op, Expr *a, Expr *b);
 Expr *expr_compare(Exprs *t, int cmp, Expr *a, Expr *b);
-bool expr_total(const Expr *e);  /* cannot raise whatever the leaves' values of the same types are */
+
+/* Cannot raise whatever the leaves' values of the same types are. */
+static inline bool expr_total(const Expr *e)
+{
+    return e->total;
+}
+
+/* Worth evaluating in a check: few nodes, and no number or str of great size. Otherwise equality is asked. */
+static inline bool expr_small(const Expr *e)
+{
+    return !e->large && e->size <= EXPR_MAX_SIZE;
+}
+
 void expr_print(Text *t, const Expr *e, PyObject *slot_names);
 
-/* Calls fn for every distinct leaf source. */
+/* Calls fn for every distinct leaf (LEAF, LEN, DIM). */
 void expr_leaves(Expr *e, void (*fn)(Expr *leaf, void *arg), void *arg);
+
+/* -- The operations themselves, for the check program ------------------------ */
+
+bool scalar_exact(PyObject *o); /* exactly int, float, bool or str */
+/* On exact scalars only. New reference; NULL with the operation's exception. */
+PyObject *scalar_unary(char op, PyObject *a);
+PyObject *scalar_binary(int binary_op, PyObject *a, PyObject *b);
+PyObject *scalar_compare(int cmp, PyObject *a, PyObject *b);
+/* Would the operation make something too large to be made twice (2 ** n, "x" * n)? */
+bool scalar_excessive(int binary_op, PyObject *a, PyObject *b);
+bool scalar_large(PyObject *o);
+const char *scalar_binary_name(int binary_op);
+const char *scalar_compare_name(int cmp);
+const char *scalar_unary_name(char op); /* with an opening parenthesis if it is a function */
 
 #endif

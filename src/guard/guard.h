@@ -8,6 +8,7 @@
 #ifndef JEDLIK_GUARD_GUARD_H
 #define JEDLIK_GUARD_GUARD_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "guard/expr.h"
 
@@ -28,18 +29,22 @@ typedef struct Guard {
     Source *other;
     Py_ssize_t n;
     const void *p;    /* TENSOR, AMBIENT: a block that guard_tensor / guard_ambient understand; DISTINCT: Source*[n] */
-    size_t size;      /* bytes of p to copy at freeze */
+    size_t size;      /* bytes of p to copy at freeze; HASNEXT: how many items ahead */
     Expr *expr;
+    uintptr_t prev;   /* 1 + index of the guard before on the same source */
 } Guard;
 
 typedef struct GuardList {
     Arena *arena;
     Journal *journal;
     VEC(Guard) g;
+    PtrMap classes;   /* class -> PtrMap of the names asked */
+    uintptr_t asked;  /* bit set of the GuardKinds without a source; journalled */
 } GuardList;
 
 /* Records a guard unless the same question stands already (Source.asked). TYPE followed by EQ or IS on one source
- * is folded at freeze. */
+ * is folded at freeze. KEYS, LEN, NONEMPTY, ABSENT ask of the container itself: for an instance dictionary their
+ * source is the SRC_DICT of the instance (which materialises nothing unless it is exported). */
 Status guard_add(GuardList *l, Guard g);
 
 Status guard_type(GuardList *l, Source *s, PyTypeObject *t);
@@ -50,6 +55,11 @@ Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
+Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);
+Status guard_distinct(GuardList *l, Source *const *group, size_t n);
+/* Equality of everything the expression is made of: instead of a predicate that is too large or one too many
+ * (guard_pred and guard_noraise do it themselves), or when the value itself is needed. */
+Status guard_leaves(GuardList *l, Expr *e);
 
 /* -- Freezing --------------------------------------------------------------- */
 
@@ -78,5 +88,6 @@ PyObject *guards_text(const Guards *g); /* the whole program as text, for explai
 extern bool (*guard_tensor_check)(PyObject *obj, const void *meta);
 extern bool (*guard_ambient_check)(const void *ambient);
 extern PyObject *(*guard_tensor_why)(PyObject *obj, const void *meta); /* "dtype float32, was float64" */
+extern int64_t (*guard_tensor_dim)(PyObject *obj, int dim); /* size of one dimension; negative: none */
 
 #endif

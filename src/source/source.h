@@ -26,6 +26,8 @@ struct Source {
     Py_ssize_t index;
     Source *chain;     /* hash chain of the table */
     uintptr_t asked;   /* bit set of GuardKind; journalled */
+    uintptr_t last;    /* 1 + index of the last guard on this source, chained; journalled */
+    uintptr_t npreds;  /* predicates this source is a leaf of; journalled */
     PyObject *hint;    /* the object found there while tracing, borrowed from the trace; may be NULL */
     int reg;           /* used by freeze */
 };
@@ -43,5 +45,12 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssi
 
 /* `local_name(i)` may be NULL; names come out as L['x']. */
 void source_print(Text *t, const Source *s, PyObject *slot_names);
+
+/* The same in pieces, for those who keep paths in another form: what stands before the base,
+ * behind it, and a root as a whole. */
+void source_print_head(Text *t, SrcKind kind, PyObject *key, Py_ssize_t index);
+void source_print_tail(Text *t, SrcKind kind, PyObject *key, Py_ssize_t index);
+void source_print_root(Text *t, SrcKind kind, PyObject *key, Py_ssize_t index,
+                       PyObject *slot_names);
 
 #endif

@@ -76,13 +76,16 @@ typedef struct TorchOp {
     bool view;      /* result shares memory */
     bool syncs;     /* result depends on data: item, nonzero, tolist … -> break */
     bool user;      /* runs user Python */
-    bool structured;/* result is not a single tensor */
+    bool structured;/* result may be something other than a single tensor */
+    bool pure;      /* a dead node may be dropped once its shapes are known to fit (rule 14) */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
 TorchOp torch_classify(PyObject *callable);
 /* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
 TorchOp torch_classify_method(PyObject *name);
+/* Attributes of tensors: TC_NODE as getattr(x, name); TC_SPECIAL metadata, answered from inference; TC_BREAK anything else. */
+TorchOp torch_classify_attr(PyObject *name);
 
 /* -- Inference (torch/infer.c) ------------------------------------------------- */
 

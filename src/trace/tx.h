@@ -26,8 +26,7 @@ struct Frame {
     bool resumable;    /* a break can be taken in this frame */
     GenVar *gen;       /* frame of a generator */
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
-    Var *init_self;    /* frame of __init__ entered by a class call through RET_PUSH */
-    int loops;         /* back-edges without a graph node */
+    Var **consts;      /* one Var a constant, made on first use */
 };
 
 typedef struct Break {
@@ -45,6 +44,7 @@ struct Tx {
     GuardList guards;
     Graph graph;
     PtrMap wrapped;     /* existing object -> Var: aliases meet here */
+    PtrMap types;       /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty;   /* existing values that were changed, in order of first change */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     Frame *top;         /* innermost frame; journalled */
@@ -60,10 +60,16 @@ struct Tx {
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
-    size_t hold;        /* journal may not be truncated below this mark + 1; 0: none. See trace/except.c */
-    uint64_t steps;
+    bool held;          /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
+    size_t hold_mark, hold_cur;
+    Frame *hold_frame;
+    Var *hold_handled;
+    PtrMap consts;      /* code object -> Var*[] of its constants */
+    Var *builtins;      /* DictVar of the builtins module */
+    uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
+    int reading;        /* > 0: the world is looked at without asking (dumps) */
     int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
 };
 
@@ -86,10 +92,11 @@ typedef enum {
 } BreakId;
 
 /* Records the reason and returns ST_BREAK. */
-Status graph_break(Tx *tx, BreakId id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Formats are those of PyUnicode_FromFormat. */
+Status graph_break(Tx *tx, BreakId id, const char *format, ...);
 
 /* The traced program raises. */
-Status raise_type(Tx *tx, PyObject *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
 /* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
 Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);

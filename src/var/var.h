@@ -64,6 +64,8 @@ typedef struct TensorVar {
     PyObject *meta;   /* meta twin; NULL until asked. journalled */
     PyObject *device; /* torch.device */
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
+    Var *same;        /* the Var that is this very object (x.contiguous() may be x), or NULL */
+    bool external;    /* its storage may exist outside of the graph: inputs and what may alias them */
 } TensorVar;
 
 typedef struct ListVar {
@@ -231,7 +233,10 @@ Status tuple_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);          /* copi
 Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out);
 Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);
+Status set_add(Tx *tx, SetVar *s, Var *item);
 Status cell_new(Tx *tx, Var *content, Var **out);
+Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
+Status cell_set(Tx *tx, CellVar *c, Var *value);
 Status method_new(Tx *tx, Var *func, Var *self, Var **out);
 Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out);
 Status slice_new(Tx *tx, Var *a, Var *b, Var *c, Var **out);
@@ -239,6 +244,7 @@ Status iter_new(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Va
 Status object_new(Tx *tx, PyTypeObject *cls, Var **out);
 Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out);
 Status scalar_new(Tx *tx, Expr *e, Var **out);
+Status scalar_pin(Tx *tx, ScalarVar *s, PyObject **out);
 Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out);
 
 /* An existing object found at a source: lazy, unguarded. obj is kept alive by the trace. */

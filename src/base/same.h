@@ -1,0 +1,15 @@
+/*
+ * base/same.h -- equality of constants that holds for type and bits.
+ *
+ * -0.0, nan, 1, True and 1.0 are all different here, also inside tuples. Runs no user code:
+ * what is not a constant is the same only as itself.
+ */
+#ifndef JEDLIK_BASE_SAME_H
+#define JEDLIK_BASE_SAME_H
+
+#include "base/status.h"
+
+bool const_same(PyObject *a, PyObject *b);
+uintptr_t const_hash(PyObject *o); /* equal for what const_same calls the same, with rare exceptions */
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * cpy/peek.h -- reading dicts, instances and built-in iterators without running user code.
+ *
+ * For the check program, which looks the same key up in the same place call after call: a
+ * hint remembers where it was (0: nowhere yet) and makes the next look a comparison.
+ * Nothing here materialises a dictionary, advances an iterator or leaves an exception.
+ */
+#ifndef JEDLIK_CPY_PEEK_H
+#define JEDLIK_CPY_PEEK_H
+
+#include "base/status.h"
+
+/* -- Dictionaries: 1 found (*value borrowed), 0 not there, -1 cannot be told ---- */
+
+/* -1: a key of the table would have to be compared by user code. */
+int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                  PyObject **value);
+/* The instance dictionary, materialised or inline. -1 also: there is none. name: interned str. */
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, PyObject **value);
+
+/* The i-th key in order, borrowed; NULL beyond the end. */
+PyObject *cpy_dict_key(PyObject *dict, Py_ssize_t i);
+PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i);
+Py_ssize_t cpy_inst_len(PyObject *obj); /* -1: no instance dictionary */
+
+/* Are the keys, in order, the items of the tuple? By identity, or as constants. */
+bool cpy_dict_keys_are(PyObject *dict, PyObject *keys);
+bool cpy_inst_keys_are(PyObject *obj, PyObject *keys);
+
+/* The type of what obj.__dict__ would give; NULL: no instance dictionary. */
+PyTypeObject *cpy_inst_dict_type(PyObject *obj);
+
+/* -- Iterators ---------------------------------------------------------------- */
+
+/* What the iterator gives `ahead` steps after the next one: 1 *item is a new reference (not wanted: NULL),
+ * 0 it ends before, -1 unknown kind, or it would raise. Lists (also reversed), tuples, ranges, dicts,
+ * enumerate and zip over these. */
+int cpy_iter_peek(PyObject *it, Py_ssize_t ahead, PyObject **item);
+
+/* What it walks: the sequence or dict, the inner iterator of enumerate, the i-th of zip. Borrowed;
+ * NULL if it is exhausted or of another kind. */
+PyObject *cpy_iter_under(PyObject *it, Py_ssize_t i);
+
+/* Compares the layouts described here with this interpreter. 0, or -1 with ImportError set. */
+int cpy_iter_check(void);
+
+#endif

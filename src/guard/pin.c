@@ -1,0 +1,228 @@
+/*
+ * guard/pin.c -- how an entry may compare addresses without owning user objects.
+ *
+ * An address means something only while the object that had it is alive. What nobody can
+ * miss (None, static types, functions of C modules) is owned. Everything else that supports it gets a
+ * weak reference whose callback ends the entry: the object is gone, so no later call can
+ * find it. A module's globals stand and fall with the module. The few others (a list or an
+ * ndarray compared by identity) are owned; that is the exception to "entries own no user
+ * objects", and it cannot form a cycle through code objects unless they lead back to it.
+ */
+#include "guard/program.h"
+#include "base/same.h"
+
+/* -- Lives ------------------------------------------------------------------ */
+
+static void capsule_free(PyObject *capsule)
+{
+    mem_free(PyCapsule_GetPointer(capsule, NULL));
+}
+
+static PyObject *end_life(PyObject *capsule, PyObject *ref)
+{
+    Life *life = PyCapsule_GetPointer(capsule, NULL);
+    if (life == NULL)
+        return NULL;
+    life->dead = true;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef end_life_def = { "end_life", end_life, METH_O, NULL };
+
+bool pins_init(Pins *p, Arena *arena, Journal *journal)
+{
+    *p = (Pins){ .arena = arena, .journal = journal };
+    p->life = mem_alloc(sizeof *p->life);
+    p->capsule = p->life ? PyCapsule_New(p->life, NULL, capsule_free) : NULL;
+    if (p->capsule == NULL) {
+        mem_free(p->life);
+        return false;
+    }
+    p->callback = PyCFunction_New(&end_life_def, p->capsule);
+    if (p->callback == NULL)
+        Py_CLEAR(p->capsule);
+    return p->callback != NULL;
+}
+
+void pins_drop(Pins *p)
+{
+    for (size_t i = 0; i < p->held.n; i++)
+        Py_DECREF(p->held.v[i]);
+    p->held.n = 0;
+    Py_CLEAR(p->callback);
+    Py_CLEAR(p->capsule);
+}
+
+/* -- Owning and pinning ----------------------------------------------------- */
+
+/* Steals. */
+static void keep(Pins *p, PyObject *obj)
+{
+    if (obj && VEC_PUSH(p->arena, p->journal, &p->held, obj))
+        return;
+    Py_XDECREF(obj);
+    p->failed = true;
+}
+
+void *pins_own(Pins *p, PyObject *obj)
+{
+    keep(p, Py_NewRef(obj));
+    return obj;
+}
+
+static bool weakly(PyObject *obj)
+{
+    return PyType_SUPPORTS_WEAKREFS(Py_TYPE(obj));
+}
+
+/* Lives as long as the process, in all likelihood. */
+static bool lasting(PyObject *obj)
+{
+    if (PyType_Check(obj))
+        return !(((PyTypeObject *)obj)->tp_flags & Py_TPFLAGS_HEAPTYPE);
+    if (PyCFunction_CheckExact(obj)) {
+        PyObject *self = PyCFunction_GET_SELF(obj);
+        return self == NULL || PyModule_CheckExact(self);
+    }
+    return !weakly(obj);
+}
+
+/* The module whose globals a dict is; borrowed or NULL. */
+static PyObject *module_of(PyObject *dict)
+{
+    PyObject *name = PyDict_CheckExact(dict) ? PyDict_GetItemString(dict, "__name__") : NULL;
+    PyObject *modules = PyImport_GetModuleDict();
+    if (name == NULL || !PyUnicode_CheckExact(name) || !PyDict_CheckExact(modules))
+        return NULL;
+    PyObject *m = PyDict_GetItem(modules, name);
+    return m && PyModule_Check(m) && PyModule_GetDict(m) == dict ? m : NULL;
+}
+
+void *pins_pin(Pins *p, PyObject *obj)
+{
+    if (ptrmap_get(&p->pinned, obj, NULL))
+        return obj;
+    if (!ptrmap_put(&p->pinned, p->arena, p->journal, obj, NULL)) {
+        p->failed = true;
+        return obj;
+    }
+    PyObject *module = PyDict_CheckExact(obj) ? module_of(obj) : NULL;
+    if (module)
+        pins_pin(p, module);
+    else if (lasting(obj))
+        pins_own(p, obj);
+    else
+        keep(p, PyWeakref_NewRef(obj, p->callback));
+    return obj;
+}
+
+/* -- Values in classes ------------------------------------------------------ */
+
+/* Descriptors that cannot be referred to weakly, and the functions in them. */
+static const struct {
+    PyTypeObject *type;
+    const char *parts[3];
+} containers[] = {
+    { &PyProperty_Type, { "fget", "fset", "fdel" } },
+    { &PyStaticMethod_Type, { "__func__" } },
+    { &PyClassMethod_Type, { "__func__" } },
+};
+
+static const char *const *parts_of(PyTypeObject *t)
+{
+    for (size_t i = 0; i < COUNT_OF(containers); i++)
+        if (containers[i].type == t)
+            return containers[i].parts;
+    return NULL;
+}
+
+static bool c_descriptor(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    return t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type || t == &PyMethodDescr_Type ||
+           t == &PyWrapperDescr_Type || t == &PyClassMethodDescr_Type;
+}
+
+/* A weak reference to obj if that is possible and sensible, else obj. New reference. */
+static PyObject *weak_or_self(PyObject *obj)
+{
+    if (!weakly(obj) || lasting(obj))
+        return Py_NewRef(obj);
+    return PyWeakref_NewRef(obj, NULL);
+}
+
+static bool is_it(PyObject *kept, PyObject *value)
+{
+    if (!PyWeakref_CheckRefExact(kept))
+        return kept == value;
+    return value != Py_None && PyWeakref_GET_OBJECT(kept) == value;
+}
+
+/* New tuple of what is kept of each part. */
+static PyObject *keep_parts(PyObject *value, const char *const *names)
+{
+    PyObject *kept = PyTuple_New(3);
+    for (Py_ssize_t i = 0; kept && i < 3 && names[i]; i++) {
+        PyObject *part = PyObject_GetAttrString(value, names[i]);
+        PyObject *one = part ? weak_or_self(part) : NULL;
+        Py_XDECREF(part);
+        if (one == NULL)
+            Py_CLEAR(kept);
+        else
+            PyTuple_SET_ITEM(kept, i, one);
+    }
+    return kept;
+}
+
+static bool parts_hold(PyObject *kept, PyObject *value, const char *const *names)
+{
+    for (Py_ssize_t i = 0; i < 3 && names[i]; i++) {
+        PyObject *part = PyObject_GetAttrString(value, names[i]);
+        bool same = part && is_it(PyTuple_GET_ITEM(kept, i), part);
+        Py_XDECREF(part); /* the descriptor still owns it */
+        if (!same) {
+            PyErr_Clear();
+            return false;
+        }
+    }
+    return true;
+}
+
+void pins_attr(Pins *p, ClassAttr *attr, PyObject *value)
+{
+    const char *const *parts = parts_of(Py_TYPE(value));
+    attr->obj = NULL;
+    if (parts) {
+        attr->kind = ATTR_PARTS;
+        attr->owner = Py_TYPE(value);
+        keep(p, attr->obj = keep_parts(value, parts));
+    } else if (c_descriptor(value)) {
+        attr->kind = ATTR_DESCR;
+        attr->owner = pins_pin(p, (PyObject *)PyDescr_TYPE(value));
+        attr->obj = pins_own(p, PyDescr_NAME(value));
+        pins_pin(p, (PyObject *)Py_TYPE(value));
+    } else {
+        PyObject *kept = weak_or_self(value);
+        attr->kind = kept && kept != value ? ATTR_WEAK : ATTR_OWN;
+        keep(p, attr->obj = kept);
+    }
+}
+
+/* value: what the lookup gives now, alive; NULL: nothing. */
+bool attr_holds(const ClassAttr *attr, PyObject *value)
+{
+    if (value == NULL || attr->kind == ATTR_ABSENT)
+        return value == NULL && attr->kind == ATTR_ABSENT;
+    switch (attr->kind) {
+    case ATTR_WEAK:
+        return is_it(attr->obj, value);
+    case ATTR_PARTS:
+        return (void *)Py_TYPE(value) == attr->owner &&
+               parts_hold(attr->obj, value, parts_of(attr->owner));
+    case ATTR_DESCR:
+        return c_descriptor(value) && (void *)PyDescr_TYPE(value) == attr->owner &&
+               PyDescr_NAME(value) == attr->obj;
+    default:
+        return value == attr->obj || const_same(value, attr->obj);
+    }
+}

@@ -1,0 +1,138 @@
+/*
+ * guard/scalar.c -- operations on exact int, float, bool and str.
+ *
+ * One implementation for the trace, which wants the value, and for the check program.
+ */
+#include "guard/expr.h"
+
+enum { LARGE_BITS = 120, LARGE_STR = 1000, MANY_BITS = 4096 };
+
+bool scalar_exact(PyObject *o)
+{
+    return PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyBool_Check(o) ||
+           PyUnicode_CheckExact(o);
+}
+
+/* -- Tables ----------------------------------------------------------------- */
+
+static PyObject *power(PyObject *a, PyObject *b)
+{
+    return PyNumber_Power(a, b, Py_None);
+}
+
+static const struct {
+    const char *name;
+    PyObject *(*fn)(PyObject *, PyObject *);
+} binaries[BIN_COUNT] = {
+    [BIN_ADD] = { "+", PyNumber_Add },
+    [BIN_AND] = { "&", PyNumber_And },
+    [BIN_FLOORDIV] = { "//", PyNumber_FloorDivide },
+    [BIN_LSHIFT] = { "<<", PyNumber_Lshift },
+    [BIN_MATMUL] = { "@", PyNumber_MatrixMultiply },
+    [BIN_MUL] = { "*", PyNumber_Multiply },
+    [BIN_MOD] = { "%", PyNumber_Remainder },
+    [BIN_OR] = { "|", PyNumber_Or },
+    [BIN_POW] = { "**", power },
+    [BIN_RSHIFT] = { ">>", PyNumber_Rshift },
+    [BIN_SUB] = { "-", PyNumber_Subtract },
+    [BIN_TRUEDIV] = { "/", PyNumber_TrueDivide },
+    [BIN_XOR] = { "^", PyNumber_Xor },
+};
+
+static PyObject *truth(PyObject *a)
+{
+    return PyBool_FromLong(PyObject_IsTrue(a));
+}
+
+static PyObject *negation(PyObject *a)
+{
+    return PyBool_FromLong(!PyObject_IsTrue(a));
+}
+
+static const struct {
+    char op;
+    const char *name;
+    PyObject *(*fn)(PyObject *);
+} unaries[] = {
+    { '-', "-", PyNumber_Negative }, { '+', "+", PyNumber_Positive },
+    { '~', "~", PyNumber_Invert },   { '!', "not ", negation },
+    { 'b', "bool(", truth },         { 'i', "int(", PyNumber_Long },
+    { 'f', "float(", PyNumber_Float }, { 's', "str(", PyObject_Str },
+    { 'a', "abs(", PyNumber_Absolute },
+};
+
+const char *scalar_binary_name(int op)
+{
+    return binaries[op].name;
+}
+
+const char *scalar_compare_name(int cmp)
+{
+    static const char *const names[] = {
+        [Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==", [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">=",
+    };
+    return names[cmp];
+}
+
+const char *scalar_unary_name(char op)
+{
+    for (size_t i = 0; i < COUNT_OF(unaries); i++)
+        if (unaries[i].op == op)
+            return unaries[i].name;
+    return "?";
+}
+
+/* -- Operations ------------------------------------------------------------- */
+
+PyObject *scalar_unary(char op, PyObject *a)
+{
+    assert(scalar_exact(a));
+    for (size_t i = 0; i < COUNT_OF(unaries); i++)
+        if (unaries[i].op == op)
+            return unaries[i].fn(a);
+    PyErr_BadInternalCall();
+    return NULL;
+}
+
+PyObject *scalar_binary(int op, PyObject *a, PyObject *b)
+{
+    assert(scalar_exact(a) && scalar_exact(b));
+    if (op < 0 || op >= BIN_COUNT) {
+        PyErr_BadInternalCall();
+        return NULL;
+    }
+    return binaries[op].fn(a, b);
+}
+
+PyObject *scalar_compare(int cmp, PyObject *a, PyObject *b)
+{
+    assert(scalar_exact(a) && scalar_exact(b));
+    return PyObject_RichCompare(a, b, cmp);
+}
+
+bool scalar_large(PyObject *o)
+{
+    if (PyUnicode_CheckExact(o))
+        return PyUnicode_GET_LENGTH(o) > LARGE_STR;
+    return PyLong_CheckExact(o) && _PyLong_NumBits(o) > LARGE_BITS;
+}
+
+static bool above(PyObject *n, long limit)
+{
+    int overflow;
+    long v = PyLong_AsLongAndOverflow(n, &overflow);
+    return overflow > 0 || (overflow == 0 && v > limit);
+}
+
+bool scalar_excessive(int op, PyObject *a, PyObject *b)
+{
+    if (scalar_large(a) || scalar_large(b))
+        return true;
+    if ((op == BIN_POW || op == BIN_LSHIFT) && PyLong_Check(a) && PyLong_Check(b))
+        return above(b, MANY_BITS);
+    if (op == BIN_MUL && PyUnicode_CheckExact(a))
+        return above(b, MANY_BITS);
+    if (op == BIN_MUL && PyUnicode_CheckExact(b))
+        return above(a, MANY_BITS);
+    return false;
+}

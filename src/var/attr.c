@@ -1,0 +1,397 @@
+/*
+ * var/attr.c -- attribute lookup and stores, as PyObject_GenericGetAttr, slot_tp_getattr_hook and
+ * PyObject_GenericSetAttr have them.
+ *
+ * Takes: a value and a name. Gives: the attribute, with guards on the MRO lookup and on presence or absence in the
+ * instance dictionary. Descriptors of built-in kinds are known; those written in Python are traced.
+ */
+#include "cpy/cpy.h"
+#include "trace/tx.h"
+#include "var/names.h"
+#include "var/type.h"
+#include <structmember.h>
+
+/* -- Instance dictionaries ------------------------------------------------------ */
+
+static Status existing_attrs(Tx *tx, Var *v, DictVar **out)
+{
+    PyObject *dict = cpy_inst_dict(v->real);
+    void *known;
+    if (dict && ptrmap_get(&tx->wrapped, dict, &known)) {
+        *out = known;
+        if ((*out)->owner == NULL)
+            (*out)->owner = v;
+        return ST_OK;
+    }
+    DictVar *d;
+    TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
+    d->owner = v;
+    d->v.real = tx_keep(tx, dict);
+    d->v.src = source_get(&tx->sources, SRC_DICT, v->src, NULL, 0);
+    TRY_PTR(d->v.src);
+    if (dict && !ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, d))
+        return ST_ERROR;
+    *out = d;
+    return ST_OK;
+}
+
+static Status attrs_field(Tx *tx, Var *v, DictVar **field, DictVar **out)
+{
+    if (*field == NULL) {
+        DictVar *d;
+        if (v->real != NULL && v->src != NULL) {
+            TRY(existing_attrs(tx, v, &d));
+        } else {
+            TRY(dict_new(tx, (Var **)&d));
+            d->owner = v;
+        }
+        SET(tx, *field, d);
+    }
+    *out = *field;
+    return ST_OK;
+}
+
+Status attrs_of(Tx *tx, Var *v, DictVar **out)
+{
+    TRY(var_real(tx, &v));
+    *out = NULL;
+    if (v->kind == &kind_object)
+        return v->type->tp_dictoffset ? attrs_field(tx, v, &AS(ObjectVar, v)->attrs, out) : ST_OK;
+    if (v->kind == &kind_module)
+        return attrs_field(tx, v, &AS(ModuleVar, v)->attrs, out);
+    if (v->kind == &kind_func)
+        return attrs_field(tx, v, &AS(FuncVar, v)->attrs, out);
+    if (v->kind == &kind_exc)
+        return attrs_field(tx, v, &AS(ExcVar, v)->attrs, out);
+    if (v->kind == &kind_tensor)
+        return attrs_field(tx, v, &AS(TensorVar, v)->attrs, out);
+    return ST_OK;
+}
+
+/* -- Descriptors ---------------------------------------------------------------- */
+
+bool attr_is_data(PyObject *descr)
+{
+    return Py_TYPE(descr)->tp_descr_set != NULL;
+}
+
+/* A part of a descriptor object of an exact built-in type (fget, __func__ …). */
+static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var **out)
+{
+    PyObject *o = tx_hold(tx, PyObject_GetAttr(descr, part));
+    TRY_PTR(o);
+    Source *src = dv->src ? source_get(&tx->sources, SRC_GETSET, dv->src, part, 0) : NULL;
+    return wrap_pinned(tx, o, src, out);
+}
+
+static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
+{
+    if (v->kind != &kind_object)
+        return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
+    ObjectVar *ob = AS(ObjectVar, v);
+    KeyEntry *e = keymap_find_id(&ob->members, descr);
+    if (e == NULL && v->real != NULL) {
+        PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
+        PyObject *o = m->type == T_OBJECT_EX ? *(PyObject **)((char *)v->real + m->offset) : NULL;
+        if (o == NULL)
+            return graph_break(tx, BRK_NO_SLOT, "unset slot '%U'", name);
+        Source *src = source_get(&tx->sources, SRC_MEMBER, v->src, name, m->offset);
+        TRY_PTR(src);
+        return lazy_new(tx, o, src, out);
+    }
+    if (e == NULL || e->value == NULL)
+        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+    *out = e->value;
+    return ST_OK;
+}
+
+static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *value)
+{
+    if (v->kind != &kind_object)
+        return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
+    if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
+        return graph_break(tx, BRK_NO_SLOT, "member '%U'", name);
+    TRY(var_touch(tx, v));
+    return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
+}
+
+/* C getters that only read: the value is loaded through the same getter at run time. */
+static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
+{
+    if (name == str___dict__) {
+        DictVar *d;
+        TRY(attrs_of(tx, v, &d));
+        if (d != NULL) {
+            *out = &d->v;
+            return ST_OK;
+        }
+    }
+    if (name == str___class__)
+        return type_value(tx, v, name, (PyObject *)v->type, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
+}
+
+static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
+{
+    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
+    return wrap_pinned(tx, (PyObject *)t, src, out);
+}
+
+static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
+{
+    Var *args[2], *get;
+    TRY(var_special(tx, dv, str___get__, &get));
+    args[0] = v && v->kind != &kind_class ? v : v ? tx->none : tx->none;
+    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &args[1]));
+    return var_call_special(tx, dv, "__get__", args, 2, out);
+}
+
+static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, PyObject *descr, Var **out)
+{
+    Var *fn, *cls;
+    TRY(descr_part(tx, dv, descr, str___func__, &fn));
+    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &cls));
+    if (v && v->kind == &kind_class)
+        cls = v;
+    return method_new(tx, fn, cls, out);
+}
+
+Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out)
+{
+    PyTypeObject *t = Py_TYPE(descr);
+    bool on_class = v->kind == &kind_class && owner == (PyTypeObject *)v->real;
+    if (t == &PyFunction_Type || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) {
+        if (on_class) {
+            *out = dv;
+            return ST_OK;
+        }
+        return t == &PyFunction_Type ? method_new(tx, dv, v, out) : builtin_new(tx, descr, v, out);
+    }
+    if (t == &PyStaticMethod_Type)
+        return descr_part(tx, dv, descr, str___func__, out);
+    if (t == &PyClassMethod_Type)
+        return bind_classmethod(tx, v, owner, dv, descr, out);
+    if (t == &PyClassMethodDescr_Type) {
+        Var *cls;
+        TRY(class_of(tx, owner, on_class ? NULL : v, &cls));
+        return builtin_new(tx, descr, on_class ? v : cls, out);
+    }
+    if (on_class && (t == &PyProperty_Type || t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type)) {
+        *out = dv;
+        return ST_OK;
+    }
+    if (t == &PyProperty_Type) {
+        Var *fget;
+        TRY(descr_part(tx, dv, descr, str_fget, &fget));
+        if (fget == tx->none)
+            return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no getter", name,
+                              owner->tp_name);
+        return var_call1(tx, fget, v, out);
+    }
+    if (t == &PyMemberDescr_Type)
+        return member_get(tx, v, descr, name, out);
+    if (t == &PyGetSetDescr_Type)
+        return getset_get(tx, v, descr, name, out);
+    if (t->tp_descr_get == NULL) {
+        *out = dv;
+        return ST_OK;
+    }
+    if (strcmp(t->tp_name, "_collections._tuplegetter") == 0) {
+        PyObject *r = tx_hold(tx, PyObject_CallMethod(descr, "__reduce__", NULL));
+        Var *index;
+        TRY_PTR(r);
+        TRY(const_peek(tx, PyTuple_GET_ITEM(PyTuple_GET_ITEM(r, 1), 0), &index));
+        if (on_class) {
+            *out = dv;
+            return ST_OK;
+        }
+        return var_getitem(tx, v, index, out);
+    }
+    return python_get(tx, v, owner, dv, out);
+}
+
+/* -- Lookup ------------------------------------------------------------------------ */
+
+static Status no_attribute(Tx *tx, Var *v, PyObject *name)
+{
+    if (v->kind == &kind_class)
+        return raise_type(tx, PyExc_AttributeError, "type object '%s' has no attribute '%U'",
+                          ((PyTypeObject *)v->real)->tp_name, name);
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+}
+
+/* Finds without binding: a class attribute (descr) or an instance value (*out). */
+static Status find(Tx *tx, Var *v, PyObject *name, PyObject **descr, Var **out)
+{
+    DictVar *d;
+    *out = NULL;
+    TRY(type_lookup(tx, v->type, name, descr));
+    if (*descr && attr_is_data(*descr))
+        return ST_OK;
+    TRY(attrs_of(tx, v, &d));
+    if (d != NULL)
+        TRY(dict_get_str(tx, d, name, out));
+    return ST_OK;
+}
+
+Status var_generic_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    PyObject *descr;
+    Var *dv;
+    TRY(var_real(tx, &v));
+    TRY(find(tx, v, name, &descr, out));
+    if (*out != NULL)
+        return ST_OK;
+    if (descr == NULL)
+        return no_attribute(tx, v, name);
+    TRY(type_value(tx, v, name, descr, &dv));
+    return attr_bind(tx, v, v->type, name, descr, dv, out);
+}
+
+/* The class's own __getattr__, called after a failed lookup. */
+static Status getattr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
+{
+    Var *hook, *arg;
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) || v->kind != &kind_object)
+        return st;
+    Var *exc = tx->exc;
+    TRY(var_special(tx, v, str___getattr__, &hook));
+    if (hook == NULL) {
+        tx->exc = exc;
+        return ST_RAISE;
+    }
+    exc_clear(tx);
+    TRY(const_peek(tx, name, &arg));
+    return var_call2(tx, hook, v, arg, out);
+}
+
+static Status own_getattribute(Tx *tx, Var *v, Var **out)
+{
+    PyObject *f;
+    *out = NULL;
+    TRY(type_lookup(tx, v->type, str___getattribute__, &f));
+    if (f == NULL || Py_TYPE(f) == &PyWrapperDescr_Type)
+        return ST_OK;
+    return type_value(tx, v, str___getattribute__, f, out);
+}
+
+Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind->getattr)
+        return v->kind->getattr(tx, v, name, out);
+    if (v->kind == &kind_object) {
+        Var *own, *arg;
+        TRY(own_getattribute(tx, v, &own));
+        if (own != NULL) {
+            TRY(const_peek(tx, name, &arg));
+            return getattr_hook(tx, v, name, var_call2(tx, own, v, arg, out), out);
+        }
+        return getattr_hook(tx, v, name, var_generic_getattr(tx, v, name, out), out);
+    }
+    return var_generic_getattr(tx, v, name, out);
+}
+
+Status var_getattr_opt(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    Status st = var_getattr(tx, v, name, out);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError)) {
+        exc_clear(tx);
+        *out = NULL;
+        return ST_OK;
+    }
+    return st;
+}
+
+/* As _PyObject_GetMethod: a plain function or method descriptor of the class stays unbound. */
+Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
+{
+    TRY(var_real(tx, &v));
+    *self = NULL;
+    Var *own = NULL;
+    if (v->kind == &kind_object)
+        TRY(own_getattribute(tx, v, &own));
+    if (v->kind != &kind_object || own != NULL)
+        return var_getattr(tx, v, name, func);
+    PyObject *descr;
+    Var *found;
+    TRY(find(tx, v, name, &descr, &found));
+    if (found != NULL) {
+        *func = found;
+        return ST_OK;
+    }
+    if (descr && (Py_TYPE(descr) == &PyFunction_Type || Py_TYPE(descr) == &PyMethodDescr_Type)) {
+        *self = v;
+        return type_value(tx, v, name, descr, func);
+    }
+    return var_getattr(tx, v, name, func);
+}
+
+/* -- Stores -------------------------------------------------------------------------- */
+
+static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv, Var *value)
+{
+    Var *fn, *ignored;
+    TRY(descr_part(tx, dv, descr, value ? str_fset : str_fdel, &fn));
+    if (fn == tx->none)
+        return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no %s", name, v->type->tp_name,
+                          value ? "setter" : "deleter");
+    return value ? var_call2(tx, fn, v, value, &ignored) : var_call1(tx, fn, v, &ignored);
+}
+
+static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv, Var *value)
+{
+    Var *ignored, *args[2] = { v, value };
+    if (Py_TYPE(descr) == &PyProperty_Type)
+        return property_set(tx, v, name, descr, dv, value);
+    if (Py_TYPE(descr) == &PyMemberDescr_Type)
+        return member_set(tx, v, descr, name, value);
+    if (Py_TYPE(descr) == &PyGetSetDescr_Type)
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
+    return var_call_special(tx, dv, value ? "__set__" : "__delete__", args, value ? 2 : 1, &ignored);
+}
+
+static Status dict_store(Tx *tx, Var *v, DictVar *d, PyObject *name, Var *value)
+{
+    if (value != NULL)
+        return dict_set_str(tx, d, name, value);
+    bool was;
+    TRY(dict_del(tx, d, name, PyObject_Hash(name), &was));
+    return was ? ST_OK : no_attribute(tx, v, name);
+}
+
+Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
+{
+    PyObject *descr;
+    DictVar *d;
+    TRY(var_real(tx, &v));
+    TRY(type_lookup(tx, v->type, name, &descr));
+    if (descr && attr_is_data(descr)) {
+        Var *dv;
+        TRY(type_value(tx, v, name, descr, &dv));
+        return data_set(tx, v, name, descr, dv, value);
+    }
+    TRY(attrs_of(tx, v, &d));
+    if (d != NULL)
+        return dict_store(tx, v, d, name, value);
+    if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+}
+
+Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
+{
+    PyObject *f, *which = value ? str___setattr__ : str___delattr__;
+    TRY(var_real(tx, &v));
+    if (v->kind->setattr)
+        return v->kind->setattr(tx, v, name, value);
+    TRY(type_lookup(tx, v->type, which, &f));
+    if (v->kind == &kind_object && f && Py_TYPE(f) != &PyWrapperDescr_Type) {
+        Var *arg, *own, *ignored;
+        TRY(const_peek(tx, name, &arg));
+        TRY(type_value(tx, v, which, f, &own));
+        Args a = { .v = (Var *[]){ v, arg, value }, .n = value ? 3 : 2 };
+        return var_call(tx, own, &a, &ignored);
+    }
+    return var_generic_setattr(tx, v, name, value);
+}

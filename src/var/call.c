@@ -1,0 +1,288 @@
+/*
+ * var/call.c -- calls of everything callable.
+ *
+ * Order for a callable that exists: its handler rows, torch's table, constant folding, then its own way (a frame for
+ * Python functions, the class protocol, a break that names it).
+ */
+#include "builtin/handler.h"
+#include "trace/tx.h"
+#include "var/call.h"
+#include "var/func.h"
+#include "var/names.h"
+
+/* -- Arguments --------------------------------------------------------------------- */
+
+Status args_prepend(Tx *tx, Var *first, const Args *a, Args *out)
+{
+    size_t n = (size_t)(a->n + a->nkw);
+    Var **v = tx_alloc(tx, (n + 1) * sizeof *v);
+    TRY_PTR(v);
+    v[0] = first;
+    if (n)
+        memcpy(v + 1, a->v, n * sizeof *v);
+    *out = (Args){ .v = v, .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
+    return ST_OK;
+}
+
+static bool has_tensor(Var *v, int depth)
+{
+    if (v && v->kind == &kind_lazy)
+        v = AS(LazyVar, v)->got ? AS(LazyVar, v)->got : v;
+    if (v == NULL || depth > 3)
+        return false;
+    if (v->kind == &kind_lazy)
+        return torch_is_tensor(v->real);
+    if (v->kind == &kind_tensor)
+        return true;
+    Var **items = NULL;
+    size_t n = 0;
+    if (v->kind == &kind_tuple) {
+        items = AS(TupleVar, v)->items;
+        n = (size_t)AS(TupleVar, v)->n;
+    } else if (v->kind == &kind_list) {
+        items = AS(ListVar, v)->items.v;
+        n = AS(ListVar, v)->items.n;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (has_tensor(items[i], depth + 1))
+            return true;
+    return false;
+}
+
+bool args_have_tensor(const Args *a)
+{
+    for (int i = 0; i < a->n + a->nkw; i++)
+        if (has_tensor(a->v[i], 0))
+            return true;
+    return false;
+}
+
+/* -- Existing callables ---------------------------------------------------------------- */
+
+static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    if (!torch_ready)
+        return ST_DECLINE;
+    TorchOp op = torch_classify(callable);
+    if (op.cls == TC_BREAK)
+        return graph_break(tx, BRK_TORCH_CALL, "%R", callable);
+    if (op.cls == TC_CONST)
+        return fold_call(tx, callable, a, out);
+    if (op.cls == TC_NODE)
+        return op.factory || args_have_tensor(a) || !PyCFunction_Check(callable) ? torch_call(tx, callable, false, op, a, out)
+                                                                                : ST_DECLINE;
+    return ST_DECLINE;
+}
+
+/* Rows that may know an existing callable; ST_DECLINE: none does. */
+static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    Status st = match_call(tx, callable, a, out);
+    if (st == ST_DECLINE)
+        st = torch_row(tx, callable, a, out);
+    return st;
+}
+
+static Status tensor_method(Tx *tx, PyObject *descr, const Args *a, Var **out)
+{
+    PyTypeObject *t = Py_TYPE(descr);
+    if (!torch_ready || a->n == 0)
+        return ST_DECLINE;
+    if ((t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) &&
+        !PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(descr)))
+        return ST_DECLINE;
+    Var *self = a->v[0];
+    TRY(var_real(tx, &self));
+    if (self->kind != &kind_tensor)
+        return ST_DECLINE;
+    if (t == &PyFunction_Type)
+        return tensor_call_method(tx, AS(TensorVar, self), ((PyFunctionObject *)descr)->func_name, a, out);
+    if (t != &PyMethodDescr_Type && t != &PyWrapperDescr_Type)
+        return ST_DECLINE;
+    return tensor_call_method(tx, AS(TensorVar, self), PyDescr_NAME(descr), a, out);
+}
+
+/* Slot wrappers (dict.__getitem__ through super() …) that mean a protocol of the built-in part. */
+static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
+{
+    if (Py_TYPE(descr) != &PyWrapperDescr_Type || a->n < 1 || a->nkw)
+        return ST_DECLINE;
+    PyObject *name = PyDescr_NAME(descr);
+    Var *self = a->v[0];
+    TRY(var_real(tx, &self));
+    Var *c = var_content(self);
+    bool yes;
+    if (c == NULL || (c->kind == &kind_object))
+        return ST_DECLINE;
+    if (name == str___getitem__ && a->n == 2)
+        return var_getitem(tx, c, a->v[1], out);
+    if (name == str___len__ && a->n == 1)
+        return var_len(tx, c, out);
+    if (name == str___iter__ && a->n == 1)
+        return var_iter(tx, c, out);
+    *out = tx->none;
+    if (name == str___setitem__ && a->n == 3)
+        return var_setitem(tx, c, a->v[1], a->v[2]);
+    if (name == str___delitem__ && a->n == 2)
+        return var_setitem(tx, c, a->v[1], NULL);
+    if (name == str___contains__ && a->n == 2) {
+        TRY(var_contains(tx, c, a->v[1], &yes));
+        *out = tx_bool(tx, yes);
+        return ST_OK;
+    }
+    if (name == str___eq__ && a->n == 2)
+        return var_compare(tx, c, a->v[1], Py_EQ, out);
+    if (name == str___repr__ && a->n == 1)
+        return var_repr(tx, c, out);
+    if (name == str___call__)
+        return var_call(tx, self, &(Args){ .v = a->v + 1, .n = a->n - 1 }, out);
+    return ST_DECLINE;
+}
+
+static Status unknown(Tx *tx, PyObject *callable)
+{
+    const char *module = "";
+    PyObject *m = PyObject_GetAttr(callable, str___module__);
+    if (m && PyUnicode_Check(m))
+        module = PyUnicode_AsUTF8(m);
+    PyErr_Clear();
+    Status st = graph_break(tx, BRK_UNKNOWN_CALL, "%s %R", module ? module : "", callable);
+    Py_XDECREF(m);
+    return st;
+}
+
+Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
+{
+    Args with_self = *a;
+    if (b->self != NULL)
+        TRY(args_prepend(tx, b->self, a, &with_self));
+    Status st = tensor_method(tx, b->v.real, &with_self, out);
+    if (st == ST_DECLINE)
+        st = known_call(tx, b->v.real, &with_self, out);
+    if (st == ST_DECLINE)
+        st = wrapper_call(tx, b->v.real, &with_self, out);
+    if (st == ST_DECLINE)
+        st = fold_call(tx, b->v.real, &with_self, out);
+    return st == ST_DECLINE ? unknown(tx, b->v.real) : st;
+}
+
+/* -- Everything ---------------------------------------------------------------------------- */
+
+static bool disabled(FuncVar *f)
+{
+    PyObject *d = f->v.real ? ((PyFunctionObject *)f->v.real)->func_dict : NULL;
+    return d && PyDict_GetItem(d, str__torchdynamo_disable) == Py_True;
+}
+
+static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
+{
+    if (f->v.real == NULL)
+        return ST_DECLINE;
+    if (disabled(f))
+        return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
+    return known_call(tx, f->v.real, a, out);
+}
+
+Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    TRY(var_real(tx, &fn));
+    if (fn->kind == &kind_func) {
+        Status st = func_known(tx, AS(FuncVar, fn), a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
+    if (fn->kind->call == NULL)
+        return fn->kind == &kind_opaque ? graph_break(tx, BRK_UNKNOWN_CALL, "%s object", fn->type->tp_name)
+                                        : raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
+                                                     fn->type->tp_name);
+    return fn->kind->call(tx, fn, a, out);
+}
+
+/* One step towards the Python function behind a callable; *more: fn and a have changed. */
+static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
+{
+    *more = false;
+    if ((*fn)->kind == &kind_method) {
+        MethodVar *m = AS(MethodVar, *fn);
+        TRY(args_prepend(tx, m->self, a, a));
+        *fn = m->func;
+        *more = true;
+    } else if ((*fn)->kind == &kind_object) {
+        Var *f;
+        TRY(var_special(tx, *fn, str___call__, &f));
+        if (f && f->kind == &kind_func) {
+            TRY(args_prepend(tx, *fn, a, a));
+            *fn = f;
+            *more = true;
+        }
+    }
+    return ST_OK;
+}
+
+Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out)
+{
+    bool more = true;
+    *entered = NULL;
+    while (more) {
+        TRY(var_real(tx, &fn));
+        TRY(unwrap(tx, &fn, a, &more));
+    }
+    if (fn->kind != &kind_func)
+        return var_call(tx, fn, a, out);
+    Status st = func_known(tx, AS(FuncVar, fn), a, out);
+    if (st != ST_DECLINE)
+        return st;
+    TRY(frame_enter(tx, AS(FuncVar, fn), a, RET_PUSH, entered));
+    if (*entered == NULL)
+        *out = tx->result;
+    return ST_OK;
+}
+
+/* -- Shorthands ------------------------------------------------------------------------------ */
+
+Status var_call0(Tx *tx, Var *fn, Var **out)
+{
+    return var_call(tx, fn, &(Args){ 0 }, out);
+}
+
+Status var_call1(Tx *tx, Var *fn, Var *a, Var **out)
+{
+    Var **v = tx_alloc(tx, sizeof *v);
+    TRY_PTR(v);
+    v[0] = a;
+    return var_call(tx, fn, &(Args){ .v = v, .n = 1 }, out);
+}
+
+Status var_call2(Tx *tx, Var *fn, Var *a, Var *b, Var **out)
+{
+    Var **v = tx_alloc(tx, 2 * sizeof *v);
+    TRY_PTR(v);
+    v[0] = a;
+    v[1] = b;
+    return var_call(tx, fn, &(Args){ .v = v, .n = 2 }, out);
+}
+
+Status var_call_method(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out)
+{
+    Var *m;
+    PyObject *interned = tx_hold(tx, PyUnicode_InternFromString(name));
+    TRY_PTR(interned);
+    TRY(var_getattr(tx, self, interned, &m));
+    return var_call(tx, m, &(Args){ .v = v, .n = n }, out);
+}
+
+Status var_call_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out)
+{
+    Var *f;
+    PyObject *interned = tx_hold(tx, PyUnicode_InternFromString(name));
+    TRY_PTR(interned);
+    TRY(var_real(tx, &self));
+    TRY(var_special(tx, self, interned, &f));
+    if (f == NULL) {
+        *out = NULL;
+        return ST_OK;
+    }
+    Args a;
+    TRY(args_prepend(tx, self, &(Args){ .v = v, .n = n }, &a));
+    return var_call(tx, f, &a, out);
+}

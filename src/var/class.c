@@ -1,0 +1,315 @@
+/*
+ * var/class.c -- classes: attributes along their own MRO, calls that make instances.
+ */
+#include "cpy/cpy.h"
+#include "trace/tx.h"
+#include "var/binops.h"
+#include "var/consts.h"
+#include "var/names.h"
+#include "var/type.h"
+#include "var/wrap.h"
+#include "builtin/handler.h"
+
+#define REAL(v) ((PyTypeObject *)(v)->real)
+
+/* -- Attributes (as type_getattro) ---------------------------------------------- */
+
+static Status own_attr(Tx *tx, Var *self, PyObject *name, PyObject *value, Var **out)
+{
+    Source *src = NULL;
+    if (self->src) {
+        src = source_get(&tx->sources, SRC_CLASSVAR, self->src, name, 0);
+        TRY_PTR(src);
+    }
+    return wrap_pinned(tx, value, src, out);
+}
+
+static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    KeyEntry *e = keymap_find_id(&AS(ClassVar, self)->writes, name);
+    *out = e ? e->value : NULL;
+    return ST_OK;
+}
+
+/* C-level attributes of every class. */
+static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyTypeObject *t = REAL(self);
+    if (name == str___name__ || name == str___qualname__ || name == str___module__ || name == str___doc__) {
+        PyObject *o = PyObject_GetAttr((PyObject *)t, name);
+        if (o == NULL)
+            return raise_now(tx);
+        TRY_PTR(tx_hold(tx, o));
+        return const_immutable(o) ? const_peek(tx, o, out) : graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
+    }
+    if (name == str___mro__ || name == str___bases__) {
+        PyObject *mro = name == str___mro__ ? t->tp_mro : t->tp_bases;
+        return wrap_pinned(tx, mro, source_get(&tx->sources, SRC_GETSET, self->src, name, 0), out);
+    }
+    return graph_break(tx, BRK_NO_SLOT, "class attribute '%U' of %s", name, t->tp_name);
+}
+
+static bool is_type_getset(PyObject *name)
+{
+    return name == str___name__ || name == str___qualname__ || name == str___module__ || name == str___doc__ ||
+           name == str___mro__ || name == str___bases__;
+}
+
+static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyTypeObject *t = REAL(self);
+    PyObject *meta, *value;
+    Var *mv, *w;
+    TRY(written(tx, self, name, &w));
+    if (w != NULL) {
+        *out = w;
+        return ST_OK;
+    }
+    TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
+    if (is_type_getset(name))
+        return type_getset(tx, self, name, out);
+    if (meta && attr_is_data(meta) && Py_TYPE(meta) != &PyGetSetDescr_Type) {
+        TRY(type_value(tx, self, name, meta, &mv));
+        return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
+    }
+    TRY(type_lookup(tx, t, name, &value));
+    if (value != NULL) {
+        Var *dv;
+        TRY(own_attr(tx, self, name, value, &dv));
+        return attr_bind(tx, self, t, name, value, dv, out);
+    }
+    if (meta == NULL) {
+        PyObject *hook;
+        Var *arg, *fn;
+        TRY(type_lookup(tx, Py_TYPE(t), str___getattr__, &hook));
+        if (hook == NULL)
+            return raise_type(tx, PyExc_AttributeError, "type object '%s' has no attribute '%U'", t->tp_name, name);
+        TRY(type_value(tx, self, str___getattr__, hook, &fn));
+        TRY(const_peek(tx, name, &arg));
+        return var_call2(tx, fn, self, arg, out);
+    }
+    TRY(type_value(tx, self, name, meta, &mv));
+    return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
+}
+
+static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    PyObject *f;
+    TRY(type_lookup(tx, Py_TYPE(self->real), str___setattr__, &f));
+    if (!(REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || value == NULL || Py_TYPE(f) != &PyWrapperDescr_Type ||
+        PyUnicode_READ_CHAR(name, 0) == '_')
+        return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
+    TRY(var_touch(tx, self));
+    return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0, name, value) ? ST_OK
+                                                                                                     : ST_ERROR;
+}
+
+/* -- Calls (as type_call) ----------------------------------------------------------- */
+
+static Status prepend(Tx *tx, Var *first, const Args *a, Args *out)
+{
+    *out = (Args){ .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
+    out->v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
+    TRY_PTR(out->v);
+    out->v[0] = first;
+    if (a->n + a->nkw)
+        memcpy(out->v + 1, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    return ST_OK;
+}
+
+static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Var **out)
+{
+    PyTypeObject *t = REAL(self), *base = wrap_layout(t);
+    if (Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type) {
+        Var *fn;
+        Args with_cls;
+        TRY(class_getattr(tx, self, str___new__, &fn));
+        TRY(prepend(tx, self, a, &with_cls));
+        return var_call(tx, fn, &with_cls, out);
+    }
+    if (base && PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException))
+        return exc_new(tx, t, a->v, a->n, out);
+    Args with_cls;
+    Var *fn;
+    TRY(prepend(tx, self, a, &with_cls));
+    if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyODict_Type ||
+        base == &PySet_Type)
+        return object_new(tx, t, out);
+    TRY(class_getattr(tx, self, str___new__, &fn));
+    return var_call(tx, fn, &with_cls, out);
+}
+
+static bool has_del(PyTypeObject *t)
+{
+    return cpy_type_lookup(t, str___del__) != NULL;
+}
+
+static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, const Args *a)
+{
+    PyObject *init;
+    Var *fn, *r;
+    Args with_self;
+    TRY(type_lookup(tx, t, str___init__, &init));
+    if (init == NULL || (PyObject *)init == NULL)
+        return ST_OK;
+    if (Py_TYPE(init) == &PyWrapperDescr_Type && init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
+        if ((a->n || a->nkw) && !own_new)
+            return raise_type(tx, PyExc_TypeError, "%s() takes no arguments", t->tp_name);
+        return ST_OK;
+    }
+    TRY(type_value(tx, obj, str___init__, init, &fn));
+    TRY(prepend(tx, obj, a, &with_self));
+    TRY(var_call(tx, fn, &with_self, &r));
+    TRY(var_real(tx, &r));
+    if (r != tx->none)
+        return raise_type(tx, PyExc_TypeError, "__init__() should return None, not '%s'", r->type->tp_name);
+    return ST_OK;
+}
+
+static Status python_instance(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    PyTypeObject *t = REAL(self);
+    PyObject *new_;
+    if (has_del(t))
+        return graph_break(tx, BRK_FINALIZER, "%s has __del__", t->tp_name);
+    TRY(type_lookup(tx, t, str___new__, &new_));
+    bool own_new = Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type;
+    TRY(make_instance(tx, self, new_, a, out));
+    Var *obj = *out;
+    TRY(var_real(tx, &obj));
+    if (!PyType_IsSubtype(obj->type, t))
+        return ST_OK;
+    return init_instance(tx, obj, obj->type, own_new, a);
+}
+
+static Status metaclass_call(Tx *tx, Var *self, const Args *a, bool *done, Var **out)
+{
+    PyObject *f;
+    *done = false;
+    TRY(type_lookup(tx, Py_TYPE(self->real), str___call__, &f));
+    if (f == NULL || Py_TYPE(f) == &PyWrapperDescr_Type)
+        return ST_OK;
+    Var *fn;
+    Args with_cls;
+    *done = true;
+    TRY(type_value(tx, self, str___call__, f, &fn));
+    TRY(prepend(tx, self, a, &with_cls));
+    return var_call(tx, fn, &with_cls, out);
+}
+
+Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    PyTypeObject *t = REAL(self);
+    if (wrap_is_object(t))
+        return python_instance(tx, self, a, out);
+    Status st = fold_call(tx, self->real, a, out);
+    if (st != ST_DECLINE)
+        return st;
+    if (PyType_IsSubtype(t, (PyTypeObject *)PyExc_BaseException))
+        return a->nkw ? graph_break(tx, BRK_UNKNOWN_CALL, "%s with keywords", t->tp_name)
+                      : exc_new(tx, t, a->v, a->n, out);
+    return graph_break(tx, BRK_UNKNOWN_CALL, "class %s", t->tp_name);
+}
+
+static Status class_call(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    bool done;
+    Status st = match_call(tx, self->real, a, out);
+    if (st != ST_DECLINE)
+        return st;
+    TRY(metaclass_call(tx, self, a, &done, out));
+    return done ? ST_OK : class_instance(tx, self, a, out);
+}
+
+/* -- Protocols of the metaclass ------------------------------------------------------- */
+
+static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out)
+{
+    TRY(var_call_special(tx, self, name, v, n, out));
+    if (*out == NULL)
+        return raise_type(tx, PyExc_TypeError, "'type' object does not support %s", name);
+    return ST_OK;
+}
+
+static Status class_iter(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__iter__", NULL, 0, out); }
+static Status class_len(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__len__", NULL, 0, out); }
+
+static Status class_getitem(Tx *tx, Var *self, Var *key, Var **out)
+{
+    PyObject *f;
+    TRY(type_lookup(tx, Py_TYPE(self->real), str___getitem__, &f));
+    if (f != NULL)
+        return class_special(tx, self, "__getitem__", &key, 1, out);
+    return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
+}
+
+static Status class_contains(Tx *tx, Var *self, Var *item, bool *yes)
+{
+    Var *r;
+    TRY(class_special(tx, self, "__contains__", &item, 1, &r));
+    return var_truth(tx, r, yes);
+}
+
+static Status class_truth(Tx *tx, Var *self, bool *yes)
+{
+    Var *r;
+    TRY(var_call_special(tx, self, "__bool__", NULL, 0, &r));
+    if (r != NULL)
+        return var_truth(tx, r, yes);
+    *yes = true;
+    return ST_OK;
+}
+
+static Status class_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    PyObject *f;
+    TRY(type_lookup(tx, Py_TYPE(self->real), str___eq__, &f));
+    if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
+        return graph_break(tx, BRK_NO_SLOT, "comparison of classes");
+    *out = tx->notimpl;
+    if ((op == Py_EQ || op == Py_NE) && other->kind == &kind_class && self->real == other->real)
+        *out = tx_bool(tx, op == Py_EQ);
+    return ST_OK;
+}
+
+static Status class_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    *key = self->real;
+    *h = _Py_HashPointer(self->real);
+    return ST_OK;
+}
+
+static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    if (op != BINOP_OR) {
+        *out = tx->notimpl;
+        return ST_OK;
+    }
+    return graph_break(tx, BRK_NO_SLOT, "union of types");
+}
+
+static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    if (Py_TYPE(self->real) != &PyType_Type)
+        return graph_break(tx, BRK_NO_SLOT, "repr of a class with a metaclass");
+    return const_new(tx, PyObject_Repr(self->real), out);
+}
+
+/* -- The kind ---------------------------------------------------------------------------- */
+
+const VarKind kind_class = {
+    .name = "class",
+    .id = KIND_class,
+    .getattr = class_getattr,
+    .setattr = class_setattr,
+    .call = class_call,
+    .iter = class_iter,
+    .len = class_len,
+    .getitem = class_getitem,
+    .contains = class_contains,
+    .truth = class_truth,
+    .compare = class_compare,
+    .binary = class_binary,
+    .hash = class_hash,
+    .repr = class_repr,
+};

@@ -1,0 +1,163 @@
+/*
+ * var/const.c -- immutable built-in constants, and objects that a guard pins by identity.
+ *
+ * Takes: real objects. Gives: results computed by CPython itself on them; its exception is the traced
+ * program's exception.
+ */
+#include "trace/tx.h"
+#include "var/consts.h"
+
+/* An immutable object whose operations run no user code and have no effects. */
+bool const_immutable(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented || t == &PyBool_Type ||
+        t == &PyLong_Type || t == &PyFloat_Type || t == &PyComplex_Type || t == &PyUnicode_Type ||
+        t == &PyBytes_Type || t == &PyRange_Type || t == &PyCode_Type)
+        return true;
+    if (t == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
+            if (!const_immutable(PyTuple_GET_ITEM(o, i)))
+                return false;
+        return true;
+    }
+    if (t == &PySlice_Type) {
+        PySliceObject *s = (PySliceObject *)o;
+        return const_immutable(s->start) && const_immutable(s->stop) && const_immutable(s->step);
+    }
+    if (t == &PyFrozenSet_Type) {
+        PyObject *item;
+        Py_ssize_t pos = 0;
+        Py_hash_t hash;
+        while (_PySet_NextEntry(o, &pos, &item, &hash))
+            if (!const_immutable(item))
+                return false;
+        return true;
+    }
+    return torch_ready && (t == torch_types.dtype || t == torch_types.device ||
+                           t == torch_types.layout || t == torch_types.memory_format);
+}
+
+/* The result of a real operation on constants: a constant if it is one, else wrapped as new content. */
+static Status fold(Tx *tx, PyObject *result, Var **out)
+{
+    if (result == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, result));
+    if (const_immutable(result))
+        return const_peek(tx, result, out);
+    return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s", Py_TYPE(result)->tp_name);
+}
+
+static Status const_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *o = self->real;
+    if (!torch_ready || !(self->type == torch_types.dtype || self->type == torch_types.device ||
+                          self->type == torch_types.layout))
+        return var_generic_getattr(tx, self, name, out);
+    PyObject *r = PyObject_GetAttr(o, name);
+    if (r == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, r));
+    if (const_immutable(r))
+        return const_peek(tx, r, out);
+    return var_generic_getattr(tx, self, name, out);
+}
+
+static Status const_len(Tx *tx, Var *self, Var **out)
+{
+    Py_ssize_t n = PyObject_Size(self->real);
+    return n < 0 ? raise_now(tx) : const_int(tx, n, out);
+}
+
+static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
+{
+    PyObject *k;
+    TRY(var_const(tx, key, &k));
+    if (k == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name, key->kind->name);
+    return fold(tx, PyObject_GetItem(self->real, k), out);
+}
+
+static Status const_contains(Tx *tx, Var *self, Var *item, bool *yes)
+{
+    PyObject *k;
+    TRY(var_const(tx, item, &k));
+    if (k == NULL && PyTuple_CheckExact(self->real)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->real); i++) {
+            Var *c;
+            TRY(const_peek(tx, PyTuple_GET_ITEM(self->real, i), &c));
+            TRY(var_equal(tx, c, item, yes));
+            if (*yes)
+                return ST_OK;
+        }
+        *yes = false;
+        return ST_OK;
+    }
+    if (k == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s in %s", item->kind->name, self->type->tp_name);
+    int r = PySequence_Contains(self->real, k);
+    if (r < 0)
+        return raise_now(tx);
+    *yes = r;
+    return ST_OK;
+}
+
+static Status const_truth(Tx *tx, Var *self, bool *yes)
+{
+    int r = PyObject_IsTrue(self->real);
+    if (r < 0)
+        return raise_now(tx);
+    *yes = r;
+    return ST_OK;
+}
+
+static Status const_iter(Tx *tx, Var *self, Var **out)
+{
+    PyObject *o = self->real;
+    if (PyRange_Check(o) || PyUnicode_CheckExact(o) || PyTuple_CheckExact(o) || PyBytes_CheckExact(o) ||
+        PyFrozenSet_CheckExact(o)) {
+        PyObject *it = tx_hold(tx, PyObject_GetIter(o));
+        TRY_PTR(it);
+        Py_ssize_t n = PyFrozenSet_CheckExact(o) ? PySet_GET_SIZE(o) : -1;
+        return iter_new(tx, Py_TYPE(it), self, NULL, n, out);
+    }
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", self->type->tp_name);
+}
+
+static Status const_unary(Tx *tx, Var *self, char op, Var **out)
+{
+    PyObject *o = self->real;
+    return fold(tx, op == '-' ? PyNumber_Negative(o) : op == '+' ? PyNumber_Positive(o) : PyNumber_Invert(o),
+                out);
+}
+
+static Status const_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    *h = PyObject_Hash(self->real);
+    if (*h == -1 && PyErr_Occurred())
+        return raise_now(tx);
+    *key = self->real;
+    return ST_OK;
+}
+
+static Status const_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    return fold(tx, str ? PyObject_Str(self->real) : PyObject_Repr(self->real), out);
+}
+
+/* -- The kind --------------------------------------------------------------- */
+
+const VarKind kind_const = {
+    .name = "constant",
+    .id = KIND_const,
+    .getattr = const_getattr,
+    .len = const_len,
+    .getitem = const_getitem,
+    .contains = const_contains,
+    .truth = const_truth,
+    .iter = const_iter,
+    .unary = const_unary,
+    .hash = const_hash,
+    .repr = const_repr,
+};

@@ -1,0 +1,8 @@
+/*
+ * var/consts.h -- which real objects count as constants.
+ */
+#ifndef JEDLIK_VAR_CONSTS_H
+#define JEDLIK_VAR_CONSTS_H
+#include "var/var.h"
+bool const_immutable(PyObject *o);
+#endif

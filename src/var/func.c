@@ -1,0 +1,327 @@
+/*
+ * var/func.c -- Python functions, existing or made by the trace.
+ *
+ * An existing one is guarded by its code; defaults, closure and globals are read through it, lazily, and guard
+ * themselves (rule 6).
+ */
+#include "trace/tx.h"
+#include "var/func.h"
+#include "var/names.h"
+#include "var/wrap.h"
+
+/* -- Parts of existing functions -------------------------------------------------- */
+
+static Status globals_of(Tx *tx, PyFunctionObject *f, Source *src, bool pinned, Var **out)
+{
+    Source *g = source_get(&tx->sources, SRC_GLOBALS, src, NULL, 0);
+    void *known;
+    TRY_PTR(g);
+    if (ptrmap_get(&tx->wrapped, f->func_globals, &known)) {
+        *out = known;
+        if (pinned || g == (*out)->src)
+            return ST_OK;
+        return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = g, .other = (*out)->src });
+    }
+    DictVar *d;
+    TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
+    d->v.real = tx_keep(tx, f->func_globals);
+    d->v.src = g;
+    *out = &d->v;
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, f->func_globals, d) ? ST_OK : ST_ERROR;
+}
+
+static Status closure_of(Tx *tx, PyFunctionObject *f, Source *src, bool pinned, Var ***out)
+{
+    Py_ssize_t n = f->func_closure ? PyTuple_GET_SIZE(f->func_closure) : 0;
+    *out = NULL;
+    if (n == 0)
+        return ST_OK;
+    Var **cells = tx_alloc(tx, (size_t)n * sizeof *cells);
+    TRY_PTR(cells);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *cell = PyTuple_GET_ITEM(f->func_closure, i);
+        Source *s = source_get(&tx->sources, SRC_CLOSURE, src, NULL, i);
+        TRY_PTR(s);
+        TRY(pinned ? wrap_pinned(tx, cell, s, &cells[i]) : wrap(tx, cell, s, &cells[i]));
+    }
+    *out = cells;
+    return ST_OK;
+}
+
+Status func_wrap(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
+{
+    PyFunctionObject *f = (PyFunctionObject *)o;
+    FuncVar *fv;
+    TRY(guard_obj(&tx->guards, GUARD_CODE, src, f->func_code));
+    TRY(VAR_MAKE(tx, func, FuncVar, &PyFunction_Type, &fv));
+    fv->v.real = o;
+    fv->v.src = src;
+    fv->co = (PyCodeObject *)tx_keep(tx, f->func_code);
+    TRY_PTR(fv->co);
+    fv->code = code_of(fv->co);
+    TRY_PTR(fv->code);
+    TRY(globals_of(tx, f, src, pinned, &fv->globals));
+    TRY(closure_of(tx, f, src, pinned, &fv->closure));
+    *out = &fv->v;
+    return ST_OK;
+}
+
+Status func_default(Tx *tx, FuncVar *f, Py_ssize_t i, Var **out)
+{
+    *out = NULL;
+    if (f->v.real == NULL) {
+        if (f->defaults && i < f->defaults->n)
+            *out = f->defaults->items[i];
+        return ST_OK;
+    }
+    PyObject *d = ((PyFunctionObject *)f->v.real)->func_defaults;
+    Source *s = source_get(&tx->sources, SRC_DEFAULT, f->v.src, NULL, i);
+    TRY_PTR(s);
+    return lazy_new(tx, PyTuple_GET_ITEM(d, i), s, out);
+}
+
+Status func_ndefaults(Tx *tx, FuncVar *f, Py_ssize_t *n)
+{
+    if (f->v.real == NULL) {
+        *n = f->defaults ? f->defaults->n : 0;
+        return ST_OK;
+    }
+    PyObject *d = ((PyFunctionObject *)f->v.real)->func_defaults;
+    *n = d ? PyTuple_GET_SIZE(d) : 0;
+    return guard_num(&tx->guards, GUARD_NDEFAULTS, f->v.src, *n);
+}
+
+Status func_kwdefault(Tx *tx, FuncVar *f, PyObject *name, Var **out)
+{
+    *out = NULL;
+    if (f->v.real == NULL)
+        return f->kwdefaults ? dict_get_str(tx, f->kwdefaults, name, out) : ST_OK;
+    PyObject *d = ((PyFunctionObject *)f->v.real)->func_kwdefaults;
+    PyObject *o = d ? PyDict_GetItem(d, name) : NULL;
+    if (o == NULL)
+        return ST_OK;
+    Source *s = source_get(&tx->sources, SRC_KWDEFAULT, f->v.src, name, 0);
+    TRY_PTR(s);
+    return lazy_new(tx, o, s, out);
+}
+
+/* -- Attributes ---------------------------------------------------------------------- */
+
+static Status existing_part(Tx *tx, FuncVar *f, PyObject *name, Var **out)
+{
+    PyObject *o = PyObject_GetAttr(f->v.real, name);
+    if (o == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, o));
+    if (name == str___globals__) {
+        *out = f->globals;
+        return ST_OK;
+    }
+    if (name == str___code__)
+        return const_peek(tx, o, out);
+    Source *s = source_get(&tx->sources, SRC_GETSET, f->v.src, name, 0);
+    TRY_PTR(s);
+    return lazy_new(tx, o, s, out);
+}
+
+static Status new_part(Tx *tx, FuncVar *f, PyObject *name, Var **out)
+{
+    if (name == str___name__)
+        *out = f->name;
+    else if (name == str___qualname__)
+        *out = f->qualname;
+    else if (name == str___globals__)
+        *out = f->globals;
+    else if (name == str___code__)
+        return const_peek(tx, (PyObject *)f->co, out);
+    else if (name == str___defaults__)
+        *out = f->defaults ? &f->defaults->v : tx->none;
+    else if (name == str___kwdefaults__)
+        *out = f->kwdefaults ? &f->kwdefaults->v : tx->none;
+    else if (name == str___annotations__)
+        *out = f->annotations;
+    else if (name == str___doc__) {
+        PyObject *consts = f->co->co_consts;
+        PyObject *doc = PyTuple_GET_SIZE(consts) ? PyTuple_GET_ITEM(consts, 0) : Py_None;
+        return const_peek(tx, PyUnicode_Check(doc) ? doc : Py_None, out);
+    } else if (name == str___module__)
+        return dict_get_str(tx, AS(DictVar, f->globals), str___name__, out);
+    else
+        *out = NULL;
+    return *out ? ST_OK : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a new function", name);
+}
+
+static Status func_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    FuncVar *f = AS(FuncVar, self);
+    PyObject *descr = NULL;
+    DictVar *d;
+    TRY(attrs_of(tx, self, &d));
+    TRY(dict_get_str(tx, d, name, out)); /* stored names win over what the C getters would give */
+    if (*out != NULL)
+        return ST_OK;
+    TRY(type_lookup(tx, &PyFunction_Type, name, &descr));
+    if (descr == NULL || (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
+        return var_generic_getattr(tx, self, name, out);
+    if (name == str___dict__) {
+        *out = &d->v;
+        return ST_OK;
+    }
+    return self->real ? existing_part(tx, f, name, out) : new_part(tx, f, name, out);
+}
+
+/* The C setters' names: kept with the other attributes, which replay with setattr. */
+static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    FuncVar *f = AS(FuncVar, self);
+    DictVar *d;
+    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ || name == str___dict__ ||
+        name == str___closure__ || (self->real && name == str___annotations__))
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
+    if (!self->real && name == str___name__ && value)
+        SET(tx, f->name, value);
+    else if (!self->real && name == str___qualname__ && value)
+        SET(tx, f->qualname, value);
+    TRY(attrs_of(tx, self, &d));
+    return value ? dict_set_str(tx, d, name, value)
+                 : graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
+}
+
+/* -- Calls and the rest ------------------------------------------------------------------ */
+
+static Status func_call(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    Frame *f;
+    TRY(frame_enter(tx, AS(FuncVar, self), a, RET_NATIVE, &f));
+    if (f == NULL) { /* a generator: nothing runs yet */
+        *out = tx->result;
+        return ST_OK;
+    }
+    return trace_run(tx, f, out);
+}
+
+static Status always_true(Tx *tx, Var *self, bool *yes)
+{
+    *yes = true;
+    return ST_OK;
+}
+
+static Status by_identity(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    *key = self->real;
+    *h = _Py_HashPointer(self->real ? (void *)self->real : (void *)self);
+    return ST_OK;
+}
+
+/* -- The kinds ------------------------------------------------------------------------------ */
+
+const VarKind kind_func = {
+    .name = "function",
+    .id = KIND_func,
+    .getattr = func_getattr,
+    .setattr = func_setattr,
+    .call = func_call,
+    .truth = always_true,
+    .hash = by_identity,
+};
+
+/* -- Bound methods ---------------------------------------------------------------------------- */
+
+Status method_new(Tx *tx, Var *func, Var *self, Var **out)
+{
+    MethodVar *m;
+    TRY(VAR_MAKE(tx, method, MethodVar, &PyMethod_Type, &m));
+    m->func = func;
+    m->self = self;
+    *out = &m->v;
+    return ST_OK;
+}
+
+static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    MethodVar *m = AS(MethodVar, self);
+    Args with_self = { .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
+    with_self.v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
+    TRY_PTR(with_self.v);
+    with_self.v[0] = m->self;
+    if (a->n + a->nkw)
+        memcpy(with_self.v + 1, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    return var_call(tx, m->func, &with_self, out);
+}
+
+static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    MethodVar *m = AS(MethodVar, self);
+    if (name == str___func__ || name == str___self__) {
+        *out = name == str___func__ ? m->func : m->self;
+        return ST_OK;
+    }
+    return var_getattr(tx, m->func, name, out);
+}
+
+static Status method_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    bool same_self = false, same_func = false;
+    *out = tx->notimpl;
+    if ((op != Py_EQ && op != Py_NE) || other->kind != &kind_method)
+        return ST_OK;
+    TRY(var_is(tx, AS(MethodVar, self)->self, AS(MethodVar, other)->self, &same_self));
+    TRY(var_is(tx, AS(MethodVar, self)->func, AS(MethodVar, other)->func, &same_func));
+    *out = tx_bool(tx, (same_self && same_func) == (op == Py_EQ));
+    return ST_OK;
+}
+
+const VarKind kind_method = {
+    .name = "bound method",
+    .id = KIND_method,
+    .getattr = method_getattr,
+    .call = method_call,
+    .truth = always_true,
+    .compare = method_compare,
+};
+
+/* -- C functions ------------------------------------------------------------------------------ */
+
+Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
+{
+    BuiltinVar *b;
+    PyTypeObject *t = self == NULL                                ? Py_TYPE(callable)
+                      : Py_TYPE(callable) == &PyWrapperDescr_Type ? &_PyMethodWrapper_Type
+                                                                  : &PyCFunction_Type;
+    TRY(VAR_MAKE(tx, builtin, BuiltinVar, t, &b));
+    b->v.real = tx_keep(tx, callable);
+    TRY_PTR(b->v.real);
+    b->self = self;
+    *out = &b->v;
+    return ST_OK;
+}
+
+static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    BuiltinVar *b = AS(BuiltinVar, self);
+    if (name == str___self__ && b->self) {
+        *out = b->self;
+        return ST_OK;
+    }
+    if (name == str___name__ || name == str___qualname__ || name == str___doc__ || name == str___module__) {
+        PyObject *o = PyObject_GetAttr(self->real, name);
+        return o ? const_new(tx, o, out) : raise_now(tx);
+    }
+    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && PyObject_HasAttr(self->real, name))
+        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", self->type->tp_name, name);
+}
+
+static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    return builtin_call(tx, AS(BuiltinVar, self), a, out);
+}
+
+const VarKind kind_builtin = {
+    .name = "builtin",
+    .id = KIND_builtin,
+    .getattr = builtin_getattr,
+    .call = builtin_call_,
+    .truth = always_true,
+    .hash = by_identity,
+};

@@ -1,0 +1,342 @@
+/*
+ * var/ops.c -- operators, as Objects/abstract.c dispatches them: reflected forms, the subclass rule, in-place
+ * forms that fall back to the plain one, rich comparison with its identity default.
+ */
+#include "trace/tx.h"
+#include "var/binops.h"
+#include "var/consts.h"
+#include "var/names.h"
+
+/* -- Truth and identity ------------------------------------------------------------ */
+
+Status var_truth(Tx *tx, Var *v, bool *yes)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind->truth)
+        return v->kind->truth(tx, v, yes);
+    if (v->kind->len) {
+        Var *n;
+        TRY(v->kind->len(tx, v, &n));
+        return var_truth(tx, n, yes);
+    }
+    *yes = true;
+    return ST_OK;
+}
+
+Status var_not(Tx *tx, Var *v, Var **out)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_scalar)
+        return scalar_new(tx, expr_unary(&tx->exprs, '!', AS(ScalarVar, v)->e), out);
+    bool yes;
+    TRY(var_truth(tx, v, &yes));
+    *out = tx_bool(tx, !yes);
+    return ST_OK;
+}
+
+/* Constants whose identity Python programs may rely on. */
+static bool singleton(PyObject *o)
+{
+    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis || o == Py_NotImplemented ||
+           (torch_ready && (Py_TYPE(o) == torch_types.dtype || Py_TYPE(o) == torch_types.layout ||
+                            Py_TYPE(o) == torch_types.memory_format));
+}
+
+static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    *yes = a->real == b->real;
+    if (*yes || a->type != b->type || singleton(a->real) || singleton(b->real))
+        return ST_OK;
+    if (PyUnicode_CheckExact(a->real) && PyUnicode_CHECK_INTERNED(a->real) && PyUnicode_CHECK_INTERNED(b->real))
+        return ST_OK; /* different interned strings are different */
+    int same = PyObject_RichCompareBool(a->real, b->real, Py_EQ);
+    if (same < 0)
+        return raise_now(tx);
+    if (!same)
+        return ST_OK;
+    return graph_break(tx, BRK_IDENTITY, "two equal constants of type %s", a->type->tp_name);
+}
+
+static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    if (a->type != b->type) {
+        *yes = false;
+        return ST_OK;
+    }
+    if (a->type == &PyBool_Type) {
+        PyObject *x, *y;
+        TRY(var_const(tx, a, &x));
+        TRY(var_const(tx, b, &y));
+        *yes = x == y;
+        return ST_OK;
+    }
+    return graph_break(tx, BRK_IDENTITY, "numbers of type %s", a->type->tp_name);
+}
+
+Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    *yes = true;
+    if (a == b)
+        return ST_OK;
+    TRY(var_real(tx, &a));
+    TRY(var_real(tx, &b));
+    if (a == b)
+        return ST_OK;
+    if (a->kind == &kind_const && b->kind == &kind_const)
+        return is_constants(tx, a, b, yes);
+    if (a->kind == &kind_scalar || b->kind == &kind_scalar)
+        return is_scalar(tx, a, b, yes);
+    if (a->kind == &kind_builtin && b->kind == &kind_builtin) {
+        *yes = a->real == b->real && !AS(BuiltinVar, a)->self && !AS(BuiltinVar, b)->self;
+        return ST_OK;
+    }
+    if (a->kind == &kind_tensor && b->kind == &kind_tensor)
+        return tensor_is(tx, a, b, yes);
+    *yes = false;
+    if (a->real && b->real && a->real == b->real && a->kind == b->kind) {
+        *yes = true;
+        return ST_OK;
+    }
+    if (a->real && b->real && a->src && b->src && a->type == b->type) /* they differ now: it must stay so */
+        return var_distinct(tx, a, b);
+    return ST_OK;
+}
+
+/* -- Binary operators ------------------------------------------------------------------- */
+
+static bool as_tensor_op(Var *a, Var *b)
+{
+    return a->kind == &kind_tensor || b->kind == &kind_tensor;
+}
+
+/* Python numbers and strings give way to whatever the other side does. */
+static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *target = op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
+    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget };
+    Var *v[2] = { a, b };
+    return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
+}
+
+static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    PyObject *r = binop_table[op % BINOP_COUNT].fn(a->real, b->real);
+    return r ? const_new(tx, r, out) : raise_now(tx);
+}
+
+static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    *out = tx->notimpl;
+    if (self->kind->binary == NULL)
+        return ST_OK;
+    TRY(self->kind->binary(tx, self, other, op, reflected, out));
+    TRY(var_real(tx, out));
+    return ST_OK;
+}
+
+static bool right_first(Var *a, Var *b)
+{
+    return a->type != b->type && PyType_IsSubtype(b->type, a->type);
+}
+
+static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    bool swapped = right_first(a, b);
+    if (swapped) {
+        TRY(try_side(tx, b, a, op, true, out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+    }
+    TRY(try_side(tx, a, b, op, false, out));
+    if (*out != tx->notimpl || swapped)
+        return ST_OK;
+    if (a->type == b->type && a->kind == &kind_object)
+        return ST_OK;
+    return try_side(tx, b, a, op, true, out);
+}
+
+static Status no_operator(Tx *tx, Var *a, Var *b, int op)
+{
+    if (a->kind == &kind_opaque || b->kind == &kind_opaque)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s %s %s", a->type->tp_name,
+                           binop_table[op % BINOP_COUNT].symbol, b->type->tp_name);
+    bool power = op % BINOP_COUNT == BINOP_POWER;
+    return raise_type(tx, PyExc_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",
+                      power && op < BINOP_COUNT ? "** or pow()" : binop_table[op % BINOP_COUNT].symbol,
+                      op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
+}
+
+Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    TRY(var_real(tx, &a));
+    TRY(var_real(tx, &b));
+    if (a->kind == &kind_const && b->kind == &kind_const)
+        return const_binary(tx, a, b, op, out);
+    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+        return tensor_binary(tx, a, b, op, out);
+    if (op >= BINOP_COUNT) {
+        TRY(try_side(tx, a, b, op, false, out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+        op -= BINOP_COUNT;
+        TRY(plain_binary(tx, a, b, op, out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+        return no_operator(tx, a, b, op + BINOP_COUNT);
+    }
+    TRY(plain_binary(tx, a, b, op, out));
+    if (*out == tx->notimpl && as_tensor_op(a, b))
+        return tensor_binary(tx, a, b, op, out);
+    if (*out == tx->notimpl && a->kind == &kind_const && (b->kind == &kind_tuple || b->kind == &kind_list) &&
+        op == BINOP_REMAINDER)
+        return graph_break(tx, BRK_NO_SLOT, "%% formatting of symbolic values");
+    return *out == tx->notimpl ? no_operator(tx, a, b, op) : ST_OK;
+}
+
+static PyObject *unary_target(char op)
+{
+    static PyObject *neg, *pos, *inv;
+    if (neg == NULL) {
+        PyObject *m = PyImport_ImportModule("operator");
+        neg = m ? PyObject_GetAttrString(m, "neg") : NULL;
+        pos = m ? PyObject_GetAttrString(m, "pos") : NULL;
+        inv = m ? PyObject_GetAttrString(m, "invert") : NULL;
+        Py_XDECREF(m);
+    }
+    return op == '-' ? neg : op == '+' ? pos : inv;
+}
+
+Status var_unary(Tx *tx, Var *v, char op, Var **out)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tensor) {
+        TorchOp t = { .cls = TC_NODE };
+        PyObject *target = unary_target(op);
+        TRY_PTR(target);
+        return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
+    }
+    if (v->kind->unary)
+        return v->kind->unary(tx, v, op, out);
+    if (v->kind == &kind_opaque)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "unary %c of %s", op, v->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op, v->type->tp_name);
+}
+
+/* -- Comparison ------------------------------------------------------------------------------ */
+
+static PyObject *compare_target(int op)
+{
+    static PyObject *fn[6];
+    if (fn[op] == NULL) {
+        const char *names[] = { "lt", "le", "eq", "ne", "gt", "ge" };
+        PyObject *m = PyImport_ImportModule("operator");
+        fn[op] = m ? PyObject_GetAttrString(m, names[op]) : NULL;
+        Py_XDECREF(m);
+    }
+    return fn[op];
+}
+
+static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    TorchOp t = { .cls = TC_NODE };
+    Var *v[2] = { a, b };
+    PyObject *target = compare_target(op);
+    TRY_PTR(target);
+    Var *other = a->kind == &kind_tensor ? b : a;
+    if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) && !PyNumber_Check(other->real)) {
+        *out = tx_bool(tx, op == Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */
+        return ST_OK;
+    }
+    return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
+}
+
+static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    *out = tx->notimpl;
+    if (self->kind->compare == NULL)
+        return ST_OK;
+    TRY(self->kind->compare(tx, self, other, op, out));
+    return var_real(tx, out);
+}
+
+static Status compare_default(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    static const char *symbol[] = { "<", "<=", "==", "!=", ">", ">=" };
+    bool same;
+    if (op != Py_EQ && op != Py_NE)
+        return raise_type(tx, PyExc_TypeError, "'%s' not supported between instances of '%s' and '%s'", symbol[op],
+                          a->type->tp_name, b->type->tp_name);
+    if (a->kind == &kind_opaque && b->kind == &kind_opaque)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", a->type->tp_name);
+    TRY(var_is(tx, a, b, &same));
+    *out = tx_bool(tx, same == (op == Py_EQ));
+    return ST_OK;
+}
+
+Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    TRY(var_real(tx, &a));
+    TRY(var_real(tx, &b));
+    if (a->kind == &kind_const && b->kind == &kind_const) {
+        PyObject *r = PyObject_RichCompare(a->real, b->real, op);
+        return r ? const_new(tx, r, out) : raise_now(tx);
+    }
+    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+        return tensor_compare(tx, a, b, op, out);
+    static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
+    bool first = right_first(a, b);
+    if (first) {
+        TRY(compare_side(tx, b, a, swapped[op], out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+    }
+    TRY(compare_side(tx, a, b, op, out));
+    if (*out != tx->notimpl)
+        return ST_OK;
+    if (!first) {
+        TRY(compare_side(tx, b, a, swapped[op], out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+    }
+    return compare_default(tx, a, b, op, out);
+}
+
+Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    TRY(var_real(tx, &a));
+    TRY(var_real(tx, &b));
+    *yes = true;
+    if (a == b || (a->kind == &kind_const && b->kind == &kind_const && a->real == b->real))
+        return ST_OK;
+    if (a->real && a->real == b->real && a->kind == b->kind && a->kind != &kind_builtin)
+        return ST_OK;
+    Var *r;
+    TRY(var_compare(tx, a, b, Py_EQ, &r));
+    return var_truth(tx, r, yes);
+}
+
+/* -- Hash ------------------------------------------------------------------------------------------ */
+
+static Status tuple_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
+{
+    PyObject *k;
+    TRY(var_const(tx, v, &k));
+    if (k == NULL)
+        return graph_break(tx, BRK_DYN_KEY, "tuple of values that are not constants");
+    *key = k;
+    *h = PyObject_Hash(k);
+    return *h == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
+}
+
+Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tuple)
+        return tuple_hash(tx, v, key, h);
+    if (v->kind->hash)
+        return v->kind->hash(tx, v, key, h);
+    if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set || v->kind == &kind_slice)
+        return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
+    return graph_break(tx, BRK_DYN_KEY, "%s", v->type ? v->type->tp_name : v->kind->name);
+}

@@ -1,0 +1,178 @@
+/*
+ * var/places.c -- modules, cells, super() and objects that are not modelled.
+ */
+#include "cpy/cpy.h"
+#include "trace/tx.h"
+#include "var/consts.h"
+#include "var/names.h"
+#include "var/type.h"
+
+/* -- Modules -------------------------------------------------------------------- */
+
+static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    DictVar *d;
+    Var *hook, *arg;
+    TRY(attrs_of(tx, self, &d));
+    if (name == str___dict__) {
+        *out = &d->v;
+        return ST_OK;
+    }
+    TRY(dict_get_str(tx, d, name, out));
+    if (*out != NULL)
+        return ST_OK;
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr != NULL)
+        return var_generic_getattr(tx, self, name, out);
+    TRY(dict_get_str(tx, d, str___getattr__, &hook));
+    if (hook != NULL) {
+        TRY(const_peek(tx, name, &arg));
+        return var_call1(tx, hook, arg, out);
+    }
+    PyObject *mod = PyModule_GetNameObject(self->real);
+    if (mod == NULL)
+        PyErr_Clear();
+    TRY_PTR(tx_hold(tx, mod ? mod : PyUnicode_FromString("?")));
+    return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod, name);
+}
+
+static Status module_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    DictVar *d;
+    if (Py_TYPE(self->real) != &PyModule_Type)
+        return graph_break(tx, BRK_NO_SLOT, "store to a module subclass");
+    TRY(attrs_of(tx, self, &d));
+    return value ? dict_set_str(tx, d, name, value) : graph_break(tx, BRK_NO_SLOT, "deleting a module attribute");
+}
+
+static Status yes_(Tx *tx, Var *self, bool *yes)
+{
+    *yes = true;
+    return ST_OK;
+}
+
+static Status by_identity(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    *key = self->real;
+    *h = _Py_HashPointer(self->real ? (void *)self->real : (void *)self);
+    return ST_OK;
+}
+
+const VarKind kind_module = {
+    .name = "module",
+    .id = KIND_module,
+    .getattr = module_getattr,
+    .setattr = module_setattr,
+    .truth = yes_,
+    .hash = by_identity,
+};
+
+/* -- Cells ------------------------------------------------------------------------ */
+
+Status cell_new(Tx *tx, Var *content, Var **out)
+{
+    CellVar *c;
+    TRY(VAR_MAKE(tx, cell, CellVar, &PyCell_Type, &c));
+    c->content = content;
+    *out = &c->v;
+    return ST_OK;
+}
+
+Status cell_get(Tx *tx, CellVar *c, Var **out)
+{
+    *out = c->content;
+    if (c->content != NULL || c->v.real == NULL || c->v.dirty)
+        return ST_OK;
+    PyObject *o = PyCell_GET(c->v.real);
+    Source *s = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
+    TRY_PTR(s);
+    if (o == NULL)
+        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
+    TRY(lazy_new(tx, o, s, out));
+    SET(tx, c->content, *out);
+    return ST_OK;
+}
+
+Status cell_set(Tx *tx, CellVar *c, Var *value)
+{
+    TRY(var_touch(tx, &c->v));
+    SET(tx, c->content, value);
+    return ST_OK;
+}
+
+const VarKind kind_cell = { .name = "cell", .id = KIND_cell, .truth = yes_, .hash = by_identity };
+
+/* -- super() ------------------------------------------------------------------------ */
+
+static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **where, PyObject **value)
+{
+    PyObject *mro = s->start->tp_mro;
+    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(mro);
+    while (i < n && PyTuple_GET_ITEM(mro, i) != s->cls->real)
+        i++;
+    *value = NULL;
+    for (i++; i < n && *value == NULL; i++) {
+        PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        PyObject *ignored;
+        TRY(type_lookup(tx, t, name, &ignored)); /* guards what this class gives for the name */
+        *where = t;
+        *value = PyDict_GetItemWithError(t->tp_dict, name);
+    }
+    return ST_OK;
+}
+
+static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    SuperVar *s = AS(SuperVar, self);
+    PyTypeObject *where;
+    PyObject *value;
+    Var *cls, *dv;
+    if (s->self == NULL || name == str___class__)
+        return var_generic_getattr(tx, self, name, out);
+    TRY(super_find(tx, s, name, &where, &value));
+    if (value == NULL)
+        return raise_type(tx, PyExc_AttributeError, "'super' object has no attribute '%U'", name);
+    TRY(wrap_pinned(tx, (PyObject *)where, NULL, &cls));
+    Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
+    TRY_PTR(src);
+    TRY(wrap_pinned(tx, value, src, &dv));
+    return attr_bind(tx, s->self, s->start, name, value, dv, out);
+}
+
+const VarKind kind_super = {
+    .name = "super",
+    .id = KIND_super,
+    .getattr = super_getattr,
+    .truth = yes_,
+};
+
+/* -- Objects that are not modelled ------------------------------------------------------ */
+
+static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr;
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr && Py_TYPE(descr) == &PyMethodDescr_Type) /* its handler decides */
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name, self->type->tp_name);
+}
+
+static Status opaque_truth(Tx *tx, Var *self, bool *yes)
+{
+    PyNumberMethods *nb = self->type->tp_as_number;
+    if ((nb && nb->nb_bool) || (self->type->tp_as_sequence && self->type->tp_as_sequence->sq_length) ||
+        (self->type->tp_as_mapping && self->type->tp_as_mapping->mp_length))
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "truth of %s", self->type->tp_name);
+    *yes = true;
+    return ST_OK;
+}
+
+const VarKind kind_opaque = {
+    .name = "object of a C type",
+    .id = KIND_opaque,
+    .getattr = opaque_getattr,
+    .truth = opaque_truth,
+};

@@ -1,0 +1,71 @@
+/*
+ * var/type.c -- lookups along the MRO, each guarded once a trace.
+ *
+ * Static types cannot change, so nothing is recorded for them.
+ */
+#include "cpy/cpy.h"
+#include "trace/tx.h"
+
+static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
+{
+    void *m;
+    if (ptrmap_get(&tx->types, t, &m)) {
+        *out = m;
+        return ST_OK;
+    }
+    KeyMap *fresh = tx_alloc(tx, sizeof *fresh);
+    TRY_PTR(fresh);
+    if (!tx_keep(tx, (PyObject *)t) || !ptrmap_put(&tx->types, &tx->arena, &tx->journal, t, fresh))
+        return ST_ERROR;
+    *out = fresh;
+    return ST_OK;
+}
+
+Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
+{
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        *out = cpy_type_lookup(t, name);
+        return ST_OK;
+    }
+    KeyMap *m;
+    TRY(lookups_of(tx, t, &m));
+    KeyEntry *e = keymap_find_id(m, name);
+    if (e != NULL) {
+        *out = e->value;
+        return ST_OK;
+    }
+    *out = cpy_type_lookup(t, name);
+    tx_keep(tx, *out);
+    TRY(guard_class(&tx->guards, t, name, *out));
+    return keymap_put(m, &tx->arena, &tx->journal, NULL, 0, name, *out) ? ST_OK : ST_ERROR;
+}
+
+/* Where a class attribute of v is found at run time, or NULL if v was made by the trace. */
+static Status classvar_source(Tx *tx, Var *v, PyObject *name, Source **out)
+{
+    *out = NULL;
+    if (v->src == NULL)
+        return ST_OK;
+    Source *t = source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0);
+    TRY_PTR(t);
+    *out = source_get(&tx->sources, SRC_CLASSVAR, t, name, 0);
+    return *out ? ST_OK : ST_ERROR;
+}
+
+Status type_value(Tx *tx, Var *v, PyObject *name, PyObject *value, Var **out)
+{
+    Source *src;
+    TRY(classvar_source(tx, v, name, &src));
+    return wrap_pinned(tx, value, src, out);
+}
+
+Status var_special(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    PyObject *f;
+    TRY(var_real(tx, &v));
+    *out = NULL;
+    TRY(type_lookup(tx, v->type, name, &f));
+    if (f == NULL)
+        return ST_OK;
+    return type_value(tx, v, name, f, out);
+}

@@ -1,0 +1,12 @@
+/*
+ * var/type.h -- class attributes as values.
+ */
+#ifndef JEDLIK_VAR_TYPE_H
+#define JEDLIK_VAR_TYPE_H
+#include "var/var.h"
+/* The raw class attribute `value`, found under `name` along the MRO of v's type (the lookup is guarded). */
+Status type_value(Tx *tx, Var *v, PyObject *name, PyObject *value, Var **out);
+/* Binds a class attribute to v as its __get__ would (owner: type(v), or v itself for classes). */
+Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out);
+bool attr_is_data(PyObject *descr);
+#endif

@@ -1,0 +1,420 @@
+/*
+ * var/wrap.c -- existing objects become Vars.
+ *
+ * Takes: an object and the source it was found at. Gives: one Var an object (aliases meet, with an ALIAS guard), with
+ * the guard that its kind needs: its type, its identity, its value, or nothing while nobody asks (lazy).
+ */
+#include "trace/tx.h"
+#include "var/consts.h"
+#include "var/names.h"
+#include "var/wrap.h"
+
+/* -- Lazy ------------------------------------------------------------------- */
+
+const VarKind kind_lazy = { .name = "lazy", .id = KIND_lazy };
+
+Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out)
+{
+    assert(obj != NULL && src != NULL);
+    LazyVar *l;
+    TRY(VAR_MAKE(tx, lazy, LazyVar, NULL, &l));
+    l->v.real = tx_keep(tx, obj);
+    TRY_PTR(l->v.real);
+    l->v.src = src;
+    *out = &l->v;
+    return ST_OK;
+}
+
+Status var_real(Tx *tx, Var **v)
+{
+    if ((*v)->kind != &kind_lazy)
+        return ST_OK;
+    LazyVar *l = AS(LazyVar, *v);
+    if (l->got == NULL) {
+        Var *got;
+        TRY(wrap(tx, l->v.real, l->v.src, &got));
+        SET(tx, l->got, got);
+    }
+    *v = l->got;
+    return ST_OK;
+}
+
+/* -- Constants -------------------------------------------------------------- */
+
+static bool small_int(PyObject *o)
+{
+    int over;
+    long n = PyLong_AsLongAndOverflow(o, &over);
+    return !over && n < (1L << 60) && n > -(1L << 60);
+}
+
+static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    if (PyLong_CheckExact(o) && !small_int(o)) {
+        TRY(guard_eq(&tx->guards, src, o));
+        return const_peek(tx, o, out);
+    }
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
+}
+
+/* Values without identity: *out stays NULL if o is none. */
+static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    *out = NULL;
+    if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented) {
+        TRY(guard_is(&tx->guards, src, o));
+        return const_peek(tx, o, out);
+    }
+    if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
+        return wrap_scalar(tx, o, src, out);
+    if (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format)) {
+        TRY(guard_is(&tx->guards, src, o));
+        return const_peek(tx, o, out);
+    }
+    if (t != &PyCode_Type && const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
+        TRY(guard_eq(&tx->guards, src, o));
+        return const_peek(tx, o, out);
+    }
+    return ST_OK;
+}
+
+/* -- Kinds by type ------------------------------------------------------------ */
+
+
+/* Classes written in Python get their instances from subtype_dealloc; what lies below is C. */
+static bool python_class(PyTypeObject *t)
+{
+    static destructor subtype_dealloc;
+    if (subtype_dealloc == NULL) {
+        PyObject *probe = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "probe");
+        if (probe == NULL) {
+            PyErr_Clear();
+            return false;
+        }
+        subtype_dealloc = ((PyTypeObject *)probe)->tp_dealloc;
+        Py_DECREF(probe);
+    }
+    return (t->tp_flags & Py_TPFLAGS_HEAPTYPE) && t->tp_dealloc == subtype_dealloc;
+}
+
+static bool known_layout(PyTypeObject *base)
+{
+    return base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
+           base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PySet_Type ||
+           base == &PyFrozenSet_Type || base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
+}
+
+static PyTypeObject *python_layout(PyTypeObject *t)
+{
+    while (python_class(t))
+        t = t->tp_base;
+    return t;
+}
+
+PyTypeObject *wrap_layout(PyTypeObject *t)
+{
+    PyTypeObject *base = python_layout(t);
+    return known_layout(base) || PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException) ? base : NULL;
+}
+
+bool wrap_is_object(PyTypeObject *t)
+{
+    return python_class(t) && wrap_layout(t) != NULL;
+}
+
+static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
+{
+    PyObject *o = ob->v.real;
+    Source *src = ob->v.src;
+    Var *c = NULL;
+    if (base == &PyDict_Type || base == &PyODict_Type) {
+        TRY(VAR_MAKE(tx, dict, DictVar, base, &c));
+    } else if (base == &PyList_Type) {
+        TRY(VAR_MAKE(tx, list, ListVar, base, &c));
+        AS(ListVar, c)->base = PyList_GET_SIZE(o);
+    } else if (base == &PySet_Type || base == &PyFrozenSet_Type) {
+        TRY(VAR_MAKE(tx, set, SetVar, base, &c));
+    } else if (base == &PyTuple_Type) {
+        TRY(wrap_tuple(tx, o, src, &c));
+    } else if (base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PyBytes_Type) {
+        PyObject *plain = base == &PyLong_Type    ? _PyLong_Copy((PyLongObject *)o)
+                          : base == &PyFloat_Type ? PyFloat_FromDouble(PyFloat_AS_DOUBLE(o))
+                          : base == &PyBytes_Type ? PyBytes_FromStringAndSize(PyBytes_AS_STRING(o),
+                                                                              PyBytes_GET_SIZE(o))
+                                                  : PyUnicode_FromObject(o);
+        TRY(const_new(tx, plain, &c));
+        TRY(guard_is(&tx->guards, src, o));
+    }
+    if (c && c->real == NULL) {
+        c->real = o;
+        c->src = src;
+    }
+    ob->content = c;
+    return ST_OK;
+}
+
+static Status wrap_object(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    ObjectVar *ob;
+    TRY(VAR_MAKE(tx, object, ObjectVar, Py_TYPE(o), &ob));
+    ob->v.real = o;
+    ob->v.src = src;
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    TRY(content_of(tx, ob, wrap_layout(Py_TYPE(o))));
+    *out = &ob->v;
+    return ST_OK;
+}
+
+Status wrap_tuple(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(o);
+    TupleVar *t;
+    TRY(guard_num(&tx->guards, GUARD_LEN, src, n));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, Py_TYPE(o), &t));
+    t->v.real = o;
+    t->v.src = src;
+    t->n = n;
+    t->items = tx_alloc(tx, (size_t)(n ? n : 1) * sizeof(Var *));
+    TRY_PTR(t->items);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Source *s = source_get(&tx->sources, SRC_INDEX, src, NULL, i);
+        TRY_PTR(s);
+        TRY(lazy_new(tx, PyTuple_GET_ITEM(o, i), s, &t->items[i]));
+    }
+    *out = &t->v;
+    return ST_OK;
+}
+
+static Status wrap_list(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    ListVar *l;
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    TRY(VAR_MAKE(tx, list, ListVar, Py_TYPE(o), &l));
+    l->base = PyObject_Size(o);
+    *out = &l->v;
+    return ST_OK;
+}
+
+static Status wrap_dict(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    return VAR_MAKE(tx, dict, DictVar, Py_TYPE(o), out);
+}
+
+static Status wrap_set(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    return VAR_MAKE(tx, set, SetVar, Py_TYPE(o), out);
+}
+
+static Status wrap_method(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    MethodVar *m;
+    Source *f = source_get(&tx->sources, SRC_METHFUNC, src, NULL, 0);
+    Source *s = source_get(&tx->sources, SRC_METHSELF, src, NULL, 0);
+    if (f == NULL || s == NULL)
+        return ST_ERROR;
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    TRY(VAR_MAKE(tx, method, MethodVar, Py_TYPE(o), &m));
+    TRY(lazy_new(tx, PyMethod_GET_FUNCTION(o), f, &m->func));
+    TRY(lazy_new(tx, PyMethod_GET_SELF(o), s, &m->self));
+    *out = &m->v;
+    return ST_OK;
+}
+
+static Status wrap_cell(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    return VAR_MAKE(tx, cell, CellVar, Py_TYPE(o), out);
+}
+
+static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *o, Source *src, bool pinned, Var **out)
+{
+    if (!pinned)
+        TRY(guard_is(&tx->guards, src, o));
+    return var_make(tx, kind, size, Py_TYPE(o), out);
+}
+
+static bool is_iterator(PyTypeObject *t)
+{
+    return t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyRangeIter_Type || t == &PyDictIterKey_Type ||
+           t == &PyEnum_Type || t == &PyZip_Type;
+}
+
+static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
+    return var_make(tx, &kind_opaque, sizeof(Var), Py_TYPE(o), out);
+}
+
+static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
+{
+    PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
+    if (self && !PyModule_Check(self) && !PyType_Check(self))
+        return wrap_opaque(tx, o, src, out);
+    return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
+}
+
+static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    if (torch_ready && torch_is_tensor(o))
+        return tensor_wrap(tx, o, src, out);
+    if (t == &PyFunction_Type)
+        return func_wrap(tx, o, src, pinned, out);
+    if (PyType_Check(o))
+        return wrap_identity(tx, &kind_class, sizeof(ClassVar), o, src, pinned, out);
+    if (PyModule_Check(o))
+        return wrap_identity(tx, &kind_module, sizeof(ModuleVar), o, src, pinned, out);
+    if (t == &PyMethod_Type)
+        return wrap_method(tx, o, src, out);
+    if (t == &PyCell_Type)
+        return wrap_cell(tx, o, src, out);
+    if (t == &PyList_Type || strcmp(t->tp_name, "collections.deque") == 0)
+        return wrap_list(tx, o, src, out);
+    if (t == &PyDict_Type || t == &PyODict_Type || strcmp(t->tp_name, "collections.defaultdict") == 0)
+        return wrap_dict(tx, o, src, out);
+    if (t == &PyTuple_Type || (PyTuple_Check(o) && torch_ready && t == torch_types.size))
+        return guard_type(&tx->guards, src, t) == ST_OK ? wrap_tuple(tx, o, src, out) : ST_ERROR;
+    if (t == &PySet_Type || t == &PyFrozenSet_Type)
+        return wrap_set(tx, o, src, out);
+    if (PyCFunction_Check(o) || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type || t == &_PyMethodWrapper_Type ||
+        t == &PyClassMethodDescr_Type || t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type)
+        return wrap_cfunction(tx, o, src, pinned, out);
+    if (is_iterator(t)) {
+        TRY(guard_type(&tx->guards, src, t));
+        return VAR_MAKE(tx, iter, IterVar, t, out);
+    }
+    if (strcmp(t->tp_name, "functools.partial") == 0)
+        return partial_wrap(tx, o, src, out);
+    if (PyTuple_Check(o) && wrap_is_object(t) && PyObject_HasAttrString((PyObject *)t, "_fields") &&
+        t->tp_dictoffset == 0) {
+        TRY(guard_type(&tx->guards, src, t));
+        return wrap_tuple(tx, o, src, out);
+    }
+    if (wrap_is_object(t))
+        return wrap_object(tx, o, src, out);
+    return wrap_opaque(tx, o, src, out);
+}
+
+/* -- Identity ----------------------------------------------------------------- */
+
+static bool mutable_kind(const VarKind *k)
+{
+    return k == &kind_list || k == &kind_dict || k == &kind_set || k == &kind_object || k == &kind_cell ||
+           k == &kind_iter || k == &kind_module || k == &kind_class;
+}
+
+static Status register_existing(Tx *tx, PyObject *o, Source *src, Var *v)
+{
+    v->real = tx_keep(tx, o);
+    TRY_PTR(v->real);
+    v->src = src;
+    if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, o, v))
+        return ST_ERROR;
+    if (mutable_kind(v->kind) && !VEC_PUSH(&tx->arena, &tx->journal, &tx->existing, v))
+        return ST_ERROR;
+    return ST_OK;
+}
+
+static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
+{
+    void *known;
+    if (ptrmap_get(&tx->wrapped, o, &known)) {
+        *out = known;
+        if (pinned || (*out)->src == src)
+            return ST_OK;
+        return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
+    }
+    Var *v;
+    TRY(wrap_kind(tx, o, src, pinned, &v));
+    if (v->kind == &kind_const) {
+        *out = v;
+        return ST_OK;
+    }
+    TRY(register_existing(tx, o, src, v));
+    *out = v;
+    return ST_OK;
+}
+
+Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out)
+{
+    TRY(wrap_value(tx, obj, src, out));
+    if (*out != NULL)
+        return ST_OK;
+    return wrap_any(tx, obj, src, false, out);
+}
+
+Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
+{
+    if (const_immutable(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    if (src == NULL) {
+        src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), 0);
+        TRY_PTR(src);
+    }
+    return wrap_any(tx, obj, src, true, out);
+}
+
+/* -- Asking for the plain value ------------------------------------------------- */
+
+static Status const_of_tuple(Tx *tx, TupleVar *t, PyObject **out)
+{
+    *out = NULL;
+    if (t->v.type != &PyTuple_Type)
+        return ST_OK;
+    for (Py_ssize_t i = 0; i < t->n; i++) { /* look before asking: a guard on a part helps nobody */
+        Var *item = t->items[i];
+        TRY(var_real(tx, &item));
+        if (item->kind != &kind_const && item->kind != &kind_scalar && item->kind != &kind_tuple)
+            return ST_OK;
+    }
+    PyObject *r = tx_hold(tx, PyTuple_New(t->n));
+    TRY_PTR(r);
+    for (Py_ssize_t i = 0; i < t->n; i++) {
+        PyObject *o;
+        TRY(var_const(tx, t->items[i], &o));
+        if (o == NULL)
+            return ST_OK;
+        PyTuple_SET_ITEM(r, i, Py_NewRef(o));
+    }
+    *out = r;
+    return ST_OK;
+}
+
+static Status const_of_slice(Tx *tx, SliceVar *s, PyObject **out)
+{
+    PyObject *part[3];
+    *out = NULL;
+    for (int i = 0; i < 3; i++) {
+        TRY(var_const(tx, s->part[i], &part[i]));
+        if (part[i] == NULL)
+            return ST_OK;
+    }
+    *out = tx_hold(tx, PySlice_New(part[0], part[1], part[2]));
+    TRY_PTR(*out);
+    return ST_OK;
+}
+
+Status var_const(Tx *tx, Var *v, PyObject **out)
+{
+    TRY(var_real(tx, &v));
+    *out = NULL;
+    if (v->kind == &kind_const)
+        *out = v->real;
+    else if (v->kind == &kind_scalar)
+        return scalar_pin(tx, AS(ScalarVar, v), out);
+    else if (v->kind == &kind_tuple)
+        return const_of_tuple(tx, AS(TupleVar, v), out);
+    else if (v->kind == &kind_slice)
+        return const_of_slice(tx, AS(SliceVar, v), out);
+    return ST_OK;
+}
+
+Status var_type_of(Tx *tx, Var *v, PyTypeObject **out)
+{
+    TRY(var_real(tx, &v));
+    *out = v->type;
+    return ST_OK;
+}
