@@ -336,19 +336,7 @@ static void put_attr(Text *t, const ClassRef *c, const ClassAttr *a)
 /* Says nothing that other lines do not say. */
 static bool silent(const Check *c)
 {
-    return c->op == DO_DONE || evaluates(c) || (is_load(c) && c->post == POST_NONE);
-}
-
-static bool used_by_check(const Guards *g, uint32_t r)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        const Check *c = &g->code[i];
-        if (c->op != DO_DONE && c->b == r && !(is_load(c) && is_root(c->op)))
-            return true;
-        if ((c->op == DO_EVAL_BINARY || c->op == DO_EVAL_COMPARE || c->op == DO_ALIAS) && c->c == r)
-            return true;
-    }
-    return false;
+    return c->op == DO_DONE || ((is_load(c) || evaluates(c)) && c->post == POST_NONE);
 }
 
 static void put_program(Reader *rd)
@@ -360,7 +348,7 @@ static void put_program(Reader *rd)
             text_put(rd->t, "\n");
         }
     for (size_t i = 0; i < g->n; i++)
-        if (!silent(&g->code[i]) || (evaluates(&g->code[i]) && !used_by_check(g, g->code[i].a))) {
+        if (!silent(&g->code[i])) {
             put_check(rd, &g->code[i]);
             text_put(rd->t, "\n");
         }
