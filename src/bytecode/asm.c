@@ -202,7 +202,7 @@ static bool cover(Asm *a)
 PyCodeObject *asm_finish(Asm *a)
 {
     if (a->type == NULL && cover(a))
-        return list_write(a->list);
+        return codelist_write(a->list);
     PyErr_Restore(Py_XNewRef(a->type), Py_XNewRef(a->value), Py_XNewRef(a->trace));
     return NULL;
 }

@@ -2,7 +2,7 @@
  * bytecode/list.h -- a code object taken apart: instructions that can be edited.
  *
  * Jumps and handlers name labels, instructions name their handler, so nothing has to be
- * kept up to date while instructions come and go. list_write settles offsets, prefixes,
+ * kept up to date while instructions come and go. codelist_write settles offsets, prefixes,
  * stack depth, line and exception tables; of a list nobody edited it makes the same bytes
  * again.
  */
@@ -34,7 +34,7 @@ typedef struct CodeList {
 CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
 CodeList *list_of(PyCodeObject *co);
 void list_free(CodeList *l);
-PyCodeObject *list_write(const CodeList *l); /* new reference */
+PyCodeObject *codelist_write(const CodeList *l); /* new reference */
 PyObject *list_print(const CodeList *l);     /* one instruction a line */
 
 /* Puts `count` NOPs before instruction `index`, with line and handler of the instruction

@@ -118,7 +118,7 @@ static PyObject *recode(PyObject *self, PyObject *arg)
 {
     PyCodeObject *co = code_arg(arg);
     CodeList *l = co ? list_of(co) : NULL;
-    PyObject *made = l ? (PyObject *)list_write(l) : NULL;
+    PyObject *made = l ? (PyObject *)codelist_write(l) : NULL;
     list_free(l);
     return made;
 }
@@ -154,7 +154,7 @@ static PyObject *pad(PyObject *self, PyObject *args)
     for (int i = l->n - 1; ok && i >= 0; i--)
         if (!tied(l, i))
             ok = list_insert(l, i, count, true);
-    PyObject *made = ok ? (PyObject *)list_write(l) : NULL;
+    PyObject *made = ok ? (PyObject *)codelist_write(l) : NULL;
     list_free(l);
     return made;
 }
@@ -167,7 +167,7 @@ static PyObject *unpad(PyObject *self, PyObject *arg)
     for (int i = l ? l->n - 2 : -1; i >= 0; i--)
         if (l->ins[i].op == OP_NOP)
             list_delete(l, i, i + 1);
-    PyObject *made = l ? (PyObject *)list_write(l) : NULL;
+    PyObject *made = l ? (PyObject *)codelist_write(l) : NULL;
     list_free(l);
     return made;
 }
@@ -193,7 +193,7 @@ static PyObject *smash(PyObject *self, PyObject *arg)
         for (int slot = 0; ok && !tied(l, i) && slot < c->co->co_nlocals; slot++)
             if (!code_live(c, i, slot))
                 ok = overwrite(l, i, slot);
-    PyObject *made = ok ? (PyObject *)list_write(l) : NULL;
+    PyObject *made = ok ? (PyObject *)codelist_write(l) : NULL;
     list_free(l);
     return made;
 }

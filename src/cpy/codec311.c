@@ -447,7 +447,7 @@ static PyCodeObject *produce(const CodeList *l, Ins *ins, const ExcEntry *exc)
     return co;
 }
 
-PyCodeObject *list_write(const CodeList *l)
+PyCodeObject *codelist_write(const CodeList *l)
 {
     Ins *ins;
     ExcEntry *exc;

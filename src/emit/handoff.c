@@ -84,7 +84,7 @@ static Status separate(Tx *tx, PyTypeObject *type)
         loose += !pinned(group[i]);
     if (n < 2 || loose == 0)
         return ST_OK;
-    return guard_distinct(&tx->guards, group, (size_t)n);
+    return guard_different(&tx->guards, group, (size_t)n);
 }
 
 /* Tensors that came in, if the graph writes to one of them. */

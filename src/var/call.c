@@ -5,6 +5,7 @@
  * Python functions, the class protocol, a break that names it).
  */
 #include "builtin/handler.h"
+#include "builtin/register.h"
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
@@ -77,7 +78,9 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
 /* Rows that may know an existing callable; ST_DECLINE: none does. */
 static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
-    Status st = match_call(tx, callable, a, out);
+    Status st = register_call(tx, callable, a, out);
+    if (st == ST_DECLINE)
+        st = match_call(tx, callable, a, out);
     if (st == ST_DECLINE)
         st = torch_row(tx, callable, a, out);
     return st;

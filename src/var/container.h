@@ -167,6 +167,7 @@ Status set_from(Tx *tx, Var *v, bool like_only, SetVar **out);
 Status set_copy(Tx *tx, SetVar *s, PyTypeObject *t, SetVar **out);
 Status set_order(Tx *tx, SetVar *s, Var ***items, Py_ssize_t *n); /* in iteration order */
 Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVar **out);
+Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op);
 Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 /* -- Iterators -------------------------------------------------------------------------------- */

@@ -1,0 +1,13 @@
+/*
+ * pipeline.h -- the steps from a point to a cache entry.
+ */
+#ifndef JEDLIK_PIPELINE_H
+#define JEDLIK_PIPELINE_H
+
+#include "run/run.h"
+
+CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc,
+                            Entry **out);
+void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc);
+
+#endif
