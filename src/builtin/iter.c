@@ -440,7 +440,7 @@ static Status pool_of(Tx *tx, Var *iterable, Var **out)
 static Status combine(Tx *tx, PyTypeObject *type, Var **pools, int n, PyObject *extra,
                       bool many, Var **out)
 {
-    PyObject *rows;
+    PyObject *rows = NULL;
     WrapIterVar *w;
     TRY(positions(tx, type, pools, n, extra, &rows));
     TRY(wrapiter_make(tx, type, 'i', NULL, pools, n, &w));
