@@ -95,6 +95,8 @@ static struct PyModuleDef engine = {
     .m_methods = methods,
 };
 
+extern PyMethodDef torch_selftest_methods[];
+
 static int add_selftest(PyObject *module)
 {
     PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods, guard_selftest_methods,
@@ -121,6 +123,7 @@ PyMODINIT_FUNC PyInit__engine(void)
     PyObject *m = PyModule_Create(&engine);
     if (m == NULL)
         return NULL;
+    pipeline_module = m;
     if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);

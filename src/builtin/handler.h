@@ -49,9 +49,5 @@ Var *args_kw(const Args *a, const char *name);
 Var *args_get(const Args *a, int i, const char *name);
 int match_init(void); /* and fold_init() */
 int fold_init(void);
-/* jedlik.register(): kind is "break", "disable", "true", "graph_op" or "inline". 0 or -1 with an exception. */
-int match_register(PyObject *fn, const char *kind);
-/* "graph_op", "inline", or NULL: what was registered for a callable that is not a handler's business. */
-const char *match_wish(PyObject *callable);
 
 #endif

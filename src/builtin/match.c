@@ -2,7 +2,7 @@
  * builtin/match.c -- from a callable to the rows of its handlers.
  *
  * Takes: a callable's real object and the arguments of the call. Gives: the first row's result that does not decline.
- * Knows besides the tables: what Python registered (jedlik.register), functions marked with disable, and exception classes.
+ * Knows besides the tables: exception classes, and methods bound to constants.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
@@ -59,74 +59,6 @@ static bool accepts(const Handler *row, const Args *a)
     return true;
 }
 
-/* -- Registered by Python --------------------------------------------------- */
-
-static Status marked_break(Tx *tx, const Args *a, Var **out)
-{
-    PyObject *text = NULL;
-    if (a->n > 0)
-        TRY(fold_value(tx, a->v[0], &text));
-    if (text != NULL && PyUnicode_Check(text))
-        return graph_break(tx, BRK_ASKED, "%s", PyUnicode_AsUTF8(text));
-    return graph_break(tx, BRK_ASKED, "%s", "");
-}
-
-static Status marked_disable(Tx *tx, const Args *a, Var **out)
-{
-    return graph_break(tx, BRK_DISABLED, "%s", "registered");
-}
-
-static Status marked_true(Tx *tx, const Args *a, Var **out)
-{
-    *out = tx_bool(tx, true);
-    return ST_OK;
-}
-
-/* "graph_op" and "inline" are settled by who classifies torch's callables: see match_wish. */
-static const Handler registered[] = {
-    { "break", 0, -1, marked_break, ANY_KW },
-    { "disable", 0, -1, marked_disable, ANY_KW },
-    { "true", 0, -1, marked_true, ANY_KW },
-    { "graph_op", 0, -1, NULL, ANY_KW },
-    { "inline", 0, -1, NULL, ANY_KW },
-};
-
-int match_register(PyObject *fn, const char *kind)
-{
-    for (size_t i = 0; i < COUNT_OF(registered); i++)
-        if (strcmp(kind, registered[i].path) == 0)
-            return paths_add_object(&rows, fn, &registered[i]);
-    PyErr_Format(PyExc_ValueError, "unknown kind '%s'", kind);
-    return -1;
-}
-
-const char *match_wish(PyObject *callable)
-{
-    for (const PathHit *h = paths_find(&rows, callable); h; h = h->next) {
-        const Handler *row = h->row;
-        if (row->fn == NULL)
-            return row->path;
-    }
-    return NULL;
-}
-
-/* -- Functions marked with disable ------------------------------------------- */
-
-/* jedlik.disable, torch.compiler.disable: both leave this attribute. */
-static bool is_disabled(PyObject *callable)
-{
-    static PyObject *name;
-    if (!PyFunction_Check(callable) || ((PyFunctionObject *)callable)->func_dict == NULL)
-        return false;
-    if (name == NULL && (name = PyUnicode_InternFromString("_torchdynamo_disable")) == NULL) {
-        PyErr_Clear();
-        return false;
-    }
-    PyObject *mark = PyDict_GetItemWithError(((PyFunctionObject *)callable)->func_dict, name);
-    PyErr_Clear();
-    return mark == Py_True;
-}
-
 /* -- Bound methods of constants ---------------------------------------------- */
 
 /* `"-".join` found as an object: the method's descriptor, and the constant it is bound to. */
@@ -168,7 +100,7 @@ static Status run_rows(Tx *tx, const PathHit *hit, const Args *a, Var **out)
 {
     for (; hit; hit = hit->next) {
         const Handler *row = hit->row;
-        if (row->fn == NULL || !accepts(row, a))
+        if (!accepts(row, a))
             continue;
         size_t nodes = tx->graph.node.n, changes = tx->dirty.n;
         Status st = row->fn(tx, a, out);
@@ -182,9 +114,6 @@ static Status run_rows(Tx *tx, const PathHit *hit, const Args *a, Var **out)
 
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
-    if (is_disabled(callable))
-        return graph_break(tx, BRK_DISABLED, "%s",
-                           PyUnicode_AsUTF8(((PyFunctionObject *)callable)->func_qualname));
     Status st = run_rows(tx, paths_find(&rows, callable), a, out);
     if (st == ST_DECLINE)
         st = exc_match(tx, callable, a, out);

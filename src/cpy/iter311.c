@@ -195,7 +195,7 @@ static const char CHECKS[] =
     "    return it\n"
     "L = [10, 20, 30]; T = (10, 20, 30); D = {'a': 1, 'b': 2, 'c': 3}\n"
     "pairs = [(adv(iter(L)), 20, 30, L), (adv(iter(T)), 20, 30, T),\n"
-    "         (adv(reversed(L)), 20, 10, L), (adv(iter(range(5, 50, 7))), 12, 19, None),\n"
+    "         (adv(reversed(L)), 20, 10, L), (adv(iter(range(5, 20, 7))), 12, 19, None),\n"
     "         (adv(iter(D)), 'b', 'c', D), (adv(iter(D.values())), 2, 3, D),\n"
     "         (adv(iter(D.items())), ('b', 2), ('c', 3), D)]\n"
     "e = iter(L); pairs.append((adv(enumerate(e, 5)), (6, 20), (7, 30), e))\n"

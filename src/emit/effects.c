@@ -148,7 +148,7 @@ static Status object_effects(Emit *e, Var *v)
     KeyEntry *k;
     for (size_t at = 0; (k = keymap_next(&o->members, &at));)
         if (!just_read(v, k->value))
-            TRY(attr_effect(e, v, k->key, k->value));
+            TRY(attr_effect(e, v, emit_name(k), k->value));
     if (o->attrs)
         TRY(list_one(e, &o->attrs->v));
     return o->content ? list_one(e, o->content) : ST_OK;

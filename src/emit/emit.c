@@ -33,8 +33,8 @@ Status emit_load_frames(Emit *e)
 {
     e->nroots = 0;
     TRY(load_frames(e, e->tx->top));
-    if (e->tx->handled)
-        TRY(load_root(e, e->tx->handled));
+    if (e->tx->handled != e->tx->handled0)
+        TRY(load_root(e, e->tx->handled ? e->tx->handled : tx_none(e->tx)));
     put(e, OP_BUILD_TUPLE, e->nroots);
     return ST_OK;
 }
@@ -72,7 +72,7 @@ static Status fill_exit(Emit *e, Exit *x)
     x->nframes = n;
     for (Frame *f = tx->top; n > 0; f = f->up)
         TRY(describe(f, &x->frames[--n], f == tx->top));
-    x->has_exc = tx->handled != NULL;
+    x->has_exc = tx->handled != tx->handled0;
     x->brk = tx->brk.id;
     x->reason = PyUnicode_FromString(tx->brk.text ? tx->brk.text : "");
     return x->reason ? ST_OK : ST_ERROR;

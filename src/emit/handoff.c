@@ -84,11 +84,29 @@ static Status separate(Tx *tx, PyTypeObject *type)
         loose += !pinned(group[i]);
     if (n < 2 || loose == 0)
         return ST_OK;
-    return guard_distinct(&tx->guards, group, (size_t)n);
+    return guard_different(&tx->guards, group, (size_t)n);
+}
+
+/* Tensors that came in, if the graph writes to one of them. */
+static Status separate_inputs(Tx *tx)
+{
+    Graph *g = &tx->graph;
+    Source **group = tx_alloc(tx, (g->node.n + 1) * sizeof *group);
+    TRY_PTR(group);
+    size_t n = 0;
+    bool written = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        const Node *node = &g->node.v[i];
+        written |= node->live && node->mutates_input;
+        if (node->live && node->kind == NODE_INPUT)
+            group[n++] = node->src;
+    }
+    return written && n > 1 ? guard_different(&tx->guards, group, n) : ST_OK;
 }
 
 Status emit_distinct(Tx *tx)
 {
+    TRY(separate_inputs(tx));
     for (size_t i = 0; i < tx->dirty.n; i++) {
         PyTypeObject *type = group_of(home(tx->dirty.v[i]));
         bool first = true;

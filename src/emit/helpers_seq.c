@@ -3,6 +3,7 @@
  */
 #include "emit/helpers_def.h"
 
+#include "base/settable.h"
 #include "cpy/cpy.h"
 
 static PyObject *done(int result)
@@ -66,19 +67,35 @@ PyObject *do_update_dict(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Sets -------------------------------------------------------------------------- */
 
-/* steps: True and an item that is added, False and one that is taken out, None and None: all out; in turn. Works on frozensets that
- * nobody else has seen yet, too. */
+static int set_step(PyObject *set, char what, PyObject *item)
+{
+    if (what == 'c')
+        return PySet_Clear(set);
+    if (what == '+')
+        return PySet_Add(set, item);
+    if (what == '-')
+        return PySet_Discard(set, item) < 0 ? -1 : 0;
+    PyObject *popped = PySet_Pop(set);
+    Py_XDECREF(popped);
+    return popped ? 0 : -1;
+}
+
+/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[1]); i += 2) {
-        PyObject *what = PyTuple_GET_ITEM(a[1], i), *item = PyTuple_GET_ITEM(a[1], i + 1);
-        int bad = what == Py_None    ? PySet_Clear(a[0])
-                  : what == Py_False ? PySet_Discard(a[0], item)
-                                     : PySet_Add(a[0], item);
-        if (bad < 0)
+    const char *steps = PyBytes_AS_STRING(a[1]);
+    PyObject *const *item = a + 2;
+    for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(a[1]); i++) {
+        bool takes = steps[i] == '+' || steps[i] == '-';
+        if (set_step(a[0], steps[i], takes ? *item++ : NULL) < 0)
             return NULL;
     }
     Py_RETURN_NONE;
+}
+
+PyObject *do_copy_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return set_twin(a[0], a[1] == Py_True);
 }
 
 /* -- Iterators --------------------------------------------------------------------- */

@@ -130,6 +130,11 @@ static inline Status put_callee(Emit *e, PyObject *callable)
     return emit_load_obj(e, callable);
 }
 Status put_key(Emit *e, const KeyEntry *k);
+/* What an attribute entry goes by: a str, or the member descriptor of a slot (ObjectVar.members has it as id). */
+static inline PyObject *emit_name(const KeyEntry *k)
+{
+    return k->key ? k->key : k->id;
+}
 
 /* -- Parts of emit_entry ----------------------------------------------------------- */
 

@@ -19,7 +19,7 @@ static void collect(PyObject *names, int *n, const KeyMap *m)
     KeyEntry *k;
     for (size_t at = 0; m && (k = keymap_next(m, &at));)
         if (k->value)
-            PyTuple_SET_ITEM(names, (*n)++, Py_NewRef(k->key));
+            PyTuple_SET_ITEM(names, (*n)++, Py_NewRef(emit_name(k)));
 }
 
 Status names_of(Emit *e, const KeyMap *attrs, const KeyMap *members, PyObject **out)

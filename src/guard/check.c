@@ -466,18 +466,18 @@ static bool eval_DIM(Run *r, Check *i)
 
 static bool eval_UNARY(Run *r, Check *i)
 {
-    return !scalar_large(BASE) && result(r, i, scalar_unary((char)i->hint, BASE));
+    return !calc_large(BASE) && result(r, i, calc_unary((char)i->hint, BASE));
 }
 
 static bool eval_BINARY(Run *r, Check *i)
 {
     PyObject *a = BASE, *b = r->regs[i->c];
-    return !scalar_excessive(i->hint, a, b) && result(r, i, scalar_binary(i->hint, a, b));
+    return !calc_excessive(i->hint, a, b) && result(r, i, calc_binary(i->hint, a, b));
 }
 
 static bool eval_COMPARE(Run *r, Check *i)
 {
-    return result(r, i, scalar_compare(i->hint, BASE, r->regs[i->c]));
+    return result(r, i, calc_compare(i->hint, BASE, r->regs[i->c]));
 }
 
 static bool compare(Py_ssize_t a, int op, Py_ssize_t b)

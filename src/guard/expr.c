@@ -75,7 +75,7 @@ static Expr *intern(Exprs *t, Expr like)
     unsigned size = 1u + (e->a ? e->a->size : 0) + (e->b ? e->b->size : 0);
     e->size = size > UINT16_MAX ? UINT16_MAX : (uint16_t)size;
     e->total = e->safe && (!e->a || e->a->total) && (!e->b || e->b->total);
-    e->large = scalar_large(e->value) || (e->a && e->a->large) || (e->b && e->b->large);
+    e->large = calc_large(e->value) || (e->a && e->a->large) || (e->b && e->b->large);
     e->id = (uint32_t)t->n++;
     size_t at = hash_of(e) & (t->nbuckets - 1);
     e->chain = t->bucket[at];
@@ -85,7 +85,7 @@ static Expr *intern(Exprs *t, Expr like)
 
 Expr *expr_leaf(Exprs *t, Source *src, PyObject *value)
 {
-    assert(scalar_exact(value));
+    assert(calc_exact(value));
     return intern(t, (Expr){ .kind = EX_LEAF, .safe = true, .src = src, .value = Py_NewRef(value) });
 }
 
@@ -102,7 +102,7 @@ Expr *expr_dim(Exprs *t, Source *src, int dim, PyObject *value)
 
 Expr *expr_const(Exprs *t, PyObject *value)
 {
-    assert(scalar_exact(value));
+    assert(calc_exact(value));
     return intern(t, (Expr){ .kind = EX_CONST, .safe = true, .value = Py_NewRef(value) });
 }
 
@@ -180,7 +180,7 @@ static Expr *made(Exprs *t, Expr e)
     if (e.value == NULL)
         return NULL;
     bool constant = e.a->kind == EX_CONST && (!e.b || e.b->kind == EX_CONST);
-    if (!scalar_exact(e.value) || e.a->size + (e.b ? e.b->size : 0) >= EXPR_HARD_LIMIT) {
+    if (!calc_exact(e.value) || e.a->size + (e.b ? e.b->size : 0) >= EXPR_HARD_LIMIT) {
         Py_DECREF(e.value);
         return NULL;
     }
@@ -195,7 +195,7 @@ Expr *expr_unary(Exprs *t, char op, Expr *a)
     if (same_type)
         return a;
     return made(t, (Expr){ .kind = EX_UNARY, .op = (uint8_t)op, .safe = unary_safe(op, a), .a = a,
-                           .value = scalar_unary(op, a->value) });
+                           .value = calc_unary(op, a->value) });
 }
 
 static bool add_or_sub(int op)
@@ -221,14 +221,14 @@ static Expr *offset(Exprs *t, Expr *x, PyObject *c)
         return NULL;
     int op = sign < 0 ? BIN_SUB : BIN_ADD;
     return made(t, (Expr){ .kind = EX_BINARY, .op = (uint8_t)op, .safe = true, .a = x, .b = k,
-                           .value = scalar_binary(op, x->value, k->value) });
+                           .value = calc_binary(op, x->value, k->value) });
 }
 
 /* (x ± c1) ± c2 of ints. */
 static Expr *chained(Exprs *t, int op, Expr *a, Expr *b)
 {
     PyObject *c1 = a->op == BIN_SUB ? PyNumber_Negative(a->b->value) : Py_NewRef(a->b->value);
-    PyObject *c = c1 ? scalar_binary(op, c1, b->value) : NULL;
+    PyObject *c = c1 ? calc_binary(op, c1, b->value) : NULL;
     Expr *e = c ? offset(t, a->a, c) : NULL;
     Py_XDECREF(c1);
     Py_XDECREF(c);
@@ -252,16 +252,16 @@ Expr *expr_binary(Exprs *t, int op, Expr *a, Expr *b)
         Py_XDECREF(c);
         return e;
     }
-    if (scalar_excessive(op, a->value, b->value) && !(a->kind == EX_CONST && b->kind == EX_CONST))
+    if (calc_excessive(op, a->value, b->value) && !(a->kind == EX_CONST && b->kind == EX_CONST))
         return NULL;
     return made(t, (Expr){ .kind = EX_BINARY, .op = (uint8_t)op, .safe = binary_safe(op, a, b),
-                           .a = a, .b = b, .value = scalar_binary(op, a->value, b->value) });
+                           .a = a, .b = b, .value = calc_binary(op, a->value, b->value) });
 }
 
 Expr *expr_compare(Exprs *t, int cmp, Expr *a, Expr *b)
 {
     return made(t, (Expr){ .kind = EX_COMPARE, .op = (uint8_t)cmp, .safe = true, .a = a, .b = b,
-                           .value = scalar_compare(cmp, a->value, b->value) });
+                           .value = calc_compare(cmp, a->value, b->value) });
 }
 
 /* -- Walks ------------------------------------------------------------------ */
@@ -293,9 +293,9 @@ static void print_operand(Text *t, const Expr *e, PyObject *slot_names)
 
 void expr_print(Text *t, const Expr *e, PyObject *slot_names)
 {
-    const char *name = e->kind == EX_UNARY ? scalar_unary_name((char)e->op)
-                       : e->kind == EX_BINARY ? scalar_binary_name(e->op)
-                       : e->kind == EX_COMPARE ? scalar_compare_name(e->op) : "";
+    const char *name = e->kind == EX_UNARY ? calc_unary_name((char)e->op)
+                       : e->kind == EX_BINARY ? calc_binary_name(e->op)
+                       : e->kind == EX_COMPARE ? calc_compare_name(e->op) : "";
     switch ((ExprKind)e->kind) {
     case EX_LEAF:
         source_print(t, e->src, slot_names);

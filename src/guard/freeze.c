@@ -332,9 +332,11 @@ static void predicate(Freezer *f, const Guard *g)
 {
     if (settled(g->expr))
         return;
-    if (g->kind == GUARD_NORAISE)
-        eval(f, g->expr);
-    else if (g->kind == GUARD_VALUE)
+    if (g->kind == GUARD_NORAISE) {
+        uint32_t r = eval(f, g->expr), def = f->failed ? 0 : f->regs.v[r].def;
+        if (def)
+            f->code.v[def - 1].post = POST_TYPE; /* asked for itself: a line of its own in reports */
+    } else if (g->kind == GUARD_VALUE)
         emit(f, (Check){ .op = DO_VALUE, .b = eval(f, g->expr), .p = (void *)g->n });
     else if (!compare_int(f, g->expr, g->n))
         emit(f, (Check){ .op = DO_TRUTH, .b = eval(f, g->expr), .p = (void *)g->n });

@@ -152,7 +152,7 @@ Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead)
     return guard_add(l, (Guard){ .kind = GUARD_HASNEXT, .src = s, .n = has, .size = (size_t)ahead });
 }
 
-Status guard_distinct(GuardList *l, Source *const *group, size_t n)
+Status guard_different(GuardList *l, Source *const *group, size_t n)
 {
     if (n < 2)
         return ST_OK;

@@ -56,7 +56,7 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);
-Status guard_distinct(GuardList *l, Source *const *group, size_t n);
+Status guard_different(GuardList *l, Source *const *group, size_t n);
 /* Equality of everything the expression is made of: instead of a predicate that is too large or one too many
  * (guard_pred and guard_noraise do it themselves), or when the value itself is needed. */
 Status guard_leaves(GuardList *l, Expr *e);

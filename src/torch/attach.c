@@ -6,7 +6,7 @@
  * in the process are opened again by name.
  */
 #define _GNU_SOURCE
-#include "torch/lib.h"
+#include "torch/infer.h"
 #include <dlfcn.h>
 
 bool torch_ready;
@@ -92,6 +92,8 @@ static int find_objects(void)
             return -1;
         *rows[i].at = o;
     }
+    torch_py.set_version = torch_path("_C._autograd._unsafe_set_version_counter");
+    PyErr_Clear();
     PyObject *device = (PyObject *)torch_types.device;
     torch_py.cpu = PyObject_CallFunction(device, "s", "cpu");
     torch_py.meta = PyObject_CallFunction(device, "s", "meta");
@@ -150,7 +152,7 @@ int torch_attach(void)
     torch_layout.ok = layout_find();
     meta_init();
     ambient_init();
-    if (classify_init() < 0)
+    if (classify_init() < 0 || infer_init() < 0)
         return -1;
     torch_ready = true;
     return 0;

@@ -23,6 +23,7 @@ enum {
     F_BREAK = 1 << 10,
     F_SPECIAL = 1 << 11,
     F_NONE = 1 << 12,
+    F_LOOSE = 1 << 13,
 };
 
 static PyObject *by_name;   /* plain name -> flags, from OPS */
@@ -50,6 +51,7 @@ static TorchOp op_of(long f)
         .syncs = f & F_SYNCS,
         .user = f & F_USER,
         .structured = f & F_STRUCT,
+        .loose = f & F_LOOSE,
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
 }
@@ -149,7 +151,7 @@ static int add_rows(bool paths)
 {
     enum { NODE = F_NODE, FACTORY = F_FACTORY, RANDOM = F_RANDOM, MUTATES = F_MUTATES, VIEW = F_VIEW, ALIAS = F_ALIAS,
            SYNCS = F_SYNCS, STRUCT = F_STRUCT, USER = F_USER, PURE = F_PURE, CONST = F_CONST, BREAK = F_BREAK,
-           SPECIAL = F_SPECIAL, NONE = F_NONE, FACTORY_RANDOM = F_FACTORY | F_RANDOM };
+           SPECIAL = F_SPECIAL, NONE = F_NONE, LOOSE = F_LOOSE, FACTORY_RANDOM = F_FACTORY | F_RANDOM };
 #define OPS(flags, words)                                                                \
     if (!paths && each_word(words, flags, add_name) < 0)                                 \
         return -1;

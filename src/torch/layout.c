@@ -39,7 +39,8 @@ static const char probe_block[] =
     "    dtypes = [(E(0, dtype=d), d) for d in dict.fromkeys(\n"
     "        v for v in vars(torch).values() if type(v) is torch.dtype)\n"
     "        if not str(d).startswith(('torch.q', 'torch.bits', 'torch.complex32'))]\n"
-    "found = (facts, allowed, dtypes)\n";
+    "    bits = sum(torch._C.DispatchKeySet(k).raw_repr() for k in (K.Conjugate, K.Negative))\n"
+    "found = (facts, allowed, dtypes, bits)\n";
 
 typedef struct Probe {
     PyObject *tensor;
@@ -242,6 +243,7 @@ static bool use_facts(PyObject *found)
         if (!read_probe(PyList_GET_ITEM(facts, i), &p[i]))
             return false;
     torch_layout.allowed_keys = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(found, 1));
+    torch_layout.bit_keys = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(found, 3));
     if (!find_fields(p, (int)n))
         return false;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(dtypes); i++) {

@@ -21,6 +21,8 @@ typedef struct DispatchWords {
     X(C10, modes_len, int64_t (*)(void), "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv")     \
     X(C10, grad_enabled, bool (*)(void), "_ZN3c108GradMode10is_enabledEv")                     \
     X(C10, grad_set, void (*)(bool), "_ZN3c108GradMode11set_enabledEb")                        \
+    X(C10, warn_set, void (*)(bool), "_ZN3c1012WarningUtils14set_warnAlwaysEb")                \
+    X(C10, warn_get, bool (*)(void), "_ZN3c1012WarningUtils14get_warnAlwaysEv")                \
     X(CPU, tf_state, const char *(*)(void),                                                   \
       "_ZN2at4impl22PythonTorchFunctionTLS9get_stateEv")                                      \
     X(CPU, autocast_dtype, int8_t (*)(int8_t),                                                \
@@ -54,6 +56,7 @@ typedef struct TorchLayout {
     int cdata;   /* of TensorImpl* in the Python object; the others are offsets in the TensorImpl */
     int storage, autograd, ndim, sizes, strides, offset, numel, dtype, keys;
     int inline_dims; /* up to so many dims, sizes and strides are inline; else sizes holds a pointer */
+    uint64_t bit_keys;     /* lazy conjugation and negation */
     uint64_t allowed_keys; /* functionality bits a plain dense tensor may have */
 } TorchLayout;
 
@@ -69,6 +72,7 @@ extern struct TorchPy {
     PyObject *cpu, *meta;       /* torch.device objects */
     PyObject *keys_of;          /* torch._C._dispatch_keys */
     PyObject *empty_strided;
+    PyObject *set_version;      /* torch._C._autograd._unsafe_set_version_counter, or NULL */
 } torch_py;
 
 #define FIELD(type, impl, at) (*(type const *)((char const *)(impl) + (at)))

@@ -169,6 +169,47 @@ static PyObject *classify_attr(PyObject *self, PyObject *name)
     return op_text(torch_classify_attr(name));
 }
 
+/* -- Inference ------------------------------------------------------------------ */
+
+static PyObject *twin(PyObject *self, PyObject *tensor)
+{
+    PyObject *r = infer_twin(tensor);
+    return r || PyErr_Occurred() ? r : Py_NewRef(Py_None);
+}
+
+/* infer(target, args, kwargs, device, grad) -> ("ok", result, device, certain), ("raise", exception), ("decline",) */
+static PyObject *infer(PyObject *self, PyObject *a)
+{
+    PyObject *target, *args, *kwargs, *device, *v[32], *names = NULL, *k, *x;
+    int grad;
+    if (!PyArg_ParseTuple(a, "OO!O!Op", &target, &PyTuple_Type, &args, &PyDict_Type, &kwargs, &device, &grad))
+        return NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(args), nkw = 0, at = 0;
+    for (Py_ssize_t i = 0; i < n && i < 24; i++)
+        v[i] = PyTuple_GET_ITEM(args, i);
+    names = PyTuple_New(PyDict_GET_SIZE(kwargs));
+    while (names && PyDict_Next(kwargs, &at, &k, &x)) {
+        v[n + nkw] = x;
+        PyTuple_SET_ITEM(names, nkw++, Py_NewRef(k));
+    }
+    InferCall c = { PyUnicode_Check(target) ? NODE_METHOD : NODE_FUNCTION, target, v, n, nkw ? names : NULL,
+                    device == Py_None ? NULL : device, grad, false };
+    PyObject *out, *where;
+    Status st = infer_call(&c, &out, &where);
+    Py_XDECREF(names);
+    if (st == ST_OK)
+        return Py_BuildValue("(sNON)", "ok", out, where ? where : Py_None, PyBool_FromLong(c.strides_certain));
+    if (st == ST_RAISE) {
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_NormalizeException(&type, &value, &trace);
+        Py_XDECREF(type);
+        Py_XDECREF(trace);
+        return Py_BuildValue("(sN)", "raise", value);
+    }
+    return st == ST_DECLINE ? Py_BuildValue("(s)", "decline") : NULL;
+}
+
 /* -- Graphs -------------------------------------------------------------------- */
 
 typedef struct Built {
@@ -332,6 +373,8 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_classify", classify, METH_O, NULL },
     { "torch_classify_method", classify_method, METH_O, NULL },
     { "torch_classify_attr", classify_attr, METH_O, NULL },
+    { "torch_twin", twin, METH_O, NULL },
+    { "torch_infer", infer, METH_VARARGS, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_blocks", blocks, METH_NOARGS, NULL },
     { 0 },

@@ -15,6 +15,20 @@ Status raise_var(Tx *tx, Var *exc)
     return ST_RAISE;
 }
 
+Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
+{
+    ExcVar *e;
+    TRY(VAR_MAKE(tx, exc, ExcVar, cls, &e));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &e->args)); /* .args: a tuple even if all are constants */
+    e->args->n = n;
+    e->args->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    TRY_PTR(e->args->items);
+    if (n)
+        memcpy(e->args->items, args, (size_t)n * sizeof(Var *));
+    *out = &e->v;
+    return ST_OK;
+}
+
 Status raise_type(Tx *tx, PyObject *type, const char *format, ...)
 {
     va_list args;

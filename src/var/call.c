@@ -194,6 +194,11 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
         if (st != ST_DECLINE)
             return st;
     }
+    if (fn->kind == &kind_opaque) {
+        Status st = match_object(tx, fn, a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
     if (fn->kind->call == NULL)
         return fn->kind == &kind_opaque ? graph_break(tx, BRK_UNKNOWN_CALL, "%s object", fn->type->tp_name)
                                         : raise_type(tx, PyExc_TypeError, "'%s' object is not callable",

@@ -113,10 +113,16 @@ def test_like():
 
 def test_sets():
     s = {1, 2}
-    h.replay_set(s, (False, 1, True, 9))
+    h.replay_set(s, b"-+", 1, 9)
     assert s == {2, 9}
-    h.replay_set(s, (None, None, True, 4))
-    assert s == {4}
+    h.replay_set(s, b"c+p+", 4, 5)
+    assert s == {5}
+    words = {str(i) for i in range(40)}
+    for i in range(30):
+        words.discard(str(i))
+    for frozen in False, True:
+        t = h.copy_set(words, frozen)
+        assert type(t) is (frozenset if frozen else set) and list(t) == list(words) and t == words
 
 
 def outer():
