@@ -50,7 +50,7 @@ Asm *asm_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstli
     Asm *a = mem_alloc(sizeof *a);
     if (a == NULL)
         return NULL;
-    a->list = list_new(name, qualname, filename, firstlineno);
+    a->list = codelist_new(name, qualname, filename, firstlineno);
     if (a->list == NULL) {
         mem_free(a);
         return NULL;
@@ -107,7 +107,7 @@ void asm_line(Asm *a, int line)
 void asm_op(Asm *a, Op op, int arg)
 {
     Loc loc = { a->line, a->line, -1, -1 };
-    if (a->type == NULL && !list_push(a->list, op, arg, loc))
+    if (a->type == NULL && !codelist_push(a->list, op, arg, loc))
         fail(a);
 }
 

@@ -60,7 +60,7 @@ int list_handler(CodeList *l, Label target, int depth, bool lasti)
 
 /* -- Making and freeing ------------------------------------------------------ */
 
-CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline)
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline)
 {
     CodeList *l = mem_alloc(sizeof *l);
     if (l == NULL)
@@ -157,7 +157,7 @@ CodeList *list_of(PyCodeObject *co)
     if (c == NULL)
         return NULL;
     CodeList *l =
-        list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
+        codelist_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
     if (l == NULL)
         return NULL;
     l->argcount = co->co_argcount;
@@ -174,7 +174,7 @@ CodeList *list_of(PyCodeObject *co)
 
 /* -- Editing ----------------------------------------------------------------- */
 
-bool list_push(CodeList *l, Op op, int arg, Loc loc)
+bool codelist_push(CodeList *l, Op op, int arg, Loc loc)
 {
     if (!reserve(l, l->n + 1))
         return false;

@@ -31,7 +31,7 @@ typedef struct CodeList {
 } CodeList;
 
 /* All of these give NULL, -1 or false with an exception set. */
-CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
 CodeList *list_of(PyCodeObject *co);
 void list_free(CodeList *l);
 PyCodeObject *codelist_write(const CodeList *l); /* new reference */
@@ -42,7 +42,7 @@ PyObject *list_print(const CodeList *l);     /* one instruction a line */
 bool list_insert(CodeList *l, int index, int count, bool reach);
 void list_delete(CodeList *l, int from, int to); /* labels inside move to what follows */
 void list_set(CodeList *l, int index, Op op, int arg); /* keeps line and handler */
-bool list_push(CodeList *l, Op op, int arg, Loc loc);
+bool codelist_push(CodeList *l, Op op, int arg, Loc loc);
 
 Label list_label(CodeList *l);
 int list_handler(CodeList *l, Label target, int depth, bool lasti); /* for Ins.handler */
