@@ -5,7 +5,7 @@
  * the list being built; after the first failure its exception, while the error indicator
  * stays clear and all further calls do nothing.
  */
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 
 typedef struct Try {
     Label start, end;
@@ -64,7 +64,7 @@ void asm_free(Asm *a)
 {
     if (a == NULL)
         return;
-    list_free(a->list);
+    codelist_free(a->list);
     mem_free(a->tries);
     Py_XDECREF(a->type);
     Py_XDECREF(a->value);
@@ -132,7 +132,7 @@ void asm_call(Asm *a, int nargs, PyObject *kwnames)
 
 Label asm_label(Asm *a)
 {
-    return a->type ? -1 : note(a, list_label(a->list));
+    return a->type ? -1 : note(a, codelist_label(a->list));
 }
 
 void asm_bind(Asm *a, Label label)
@@ -172,7 +172,7 @@ void asm_try(Asm *a, Label start, Label end, Label handler, int depth, bool last
 {
     if (a->type)
         return;
-    int made = list_handler(a->list, handler, depth, lasti);
+    int made = codelist_handler(a->list, handler, depth, lasti);
     if (made < 0 || !keep_try(a, (Try){ start, end, made }))
         fail(a);
 }
@@ -209,5 +209,5 @@ PyCodeObject *asm_finish(Asm *a)
 
 PyObject *asm_dump(Asm *a)
 {
-    return list_print(a->list);
+    return codelist_print(a->list);
 }
