@@ -101,7 +101,7 @@ static Status separate_inputs(Tx *tx)
         if (node->live && node->kind == NODE_INPUT)
             group[n++] = node->src;
     }
-    return written && n > 1 ? guard_distinct(&tx->guards, group, n) : ST_OK;
+    return written && n > 1 ? guard_different(&tx->guards, group, n) : ST_OK;
 }
 
 Status emit_distinct(Tx *tx)
