@@ -123,6 +123,7 @@ PyMODINIT_FUNC PyInit__engine(void)
     PyObject *m = PyModule_Create(&engine);
     if (m == NULL)
         return NULL;
+    pipeline_module = m;
     if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);

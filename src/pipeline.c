@@ -9,6 +9,8 @@
 #include "trace/run.h"
 #include "var/wrap.h"
 
+PyObject *pipeline_module;
+
 /* torch is attached once it is there; a program without it traces plain Python. */
 static Status attach(void)
 {
@@ -68,6 +70,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
 {
     FuncVar *fn;
     const char *at = getenv("JEDLIK_BREAK_AT");
+    tx->module = pipeline_module;
     tx->break_at = at ? atoi(at) : 0;
     tx->slot_names = p->co->co_localsplusnames;
     TRY(ambient(tx));

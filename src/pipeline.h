@@ -6,6 +6,8 @@
 
 #include "run/run.h"
 
+extern PyObject *pipeline_module; /* the engine's module: globals of the segments */
+
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc,
                             Entry **out);
 void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc);

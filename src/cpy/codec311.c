@@ -451,7 +451,7 @@ PyCodeObject *codelist_write(const CodeList *l)
 {
     Ins *ins;
     ExcEntry *exc;
-    if (!list_flat(l, &ins, &exc))
+    if (!codelist_flat(l, &ins, &exc))
         return NULL;
     PyCodeObject *co = produce(l, ins, exc);
     mem_free(ins);

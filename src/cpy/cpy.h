@@ -16,7 +16,7 @@ int cpy_decode(PyCodeObject *co, Code *c);
  * interpreter calls lasti. Ins.at is where the instruction starts. */
 int cpy_lasti(const Code *c, int index);
 
-/* The other direction is codelist_write (bytecode/list.h); code_of, code_line and code_locs are
+/* The other direction is codelist_write (bytecode/codelist.h); code_of, code_line and code_locs are
  * implemented here as well. */
 
 /* What hangs on a code object and dies with it. */

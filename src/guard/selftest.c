@@ -55,7 +55,7 @@ static Source *to_source(Bench *b, PyObject *o)
     Source *up = kind >= 0 && base != Py_None ? to_source(b, base) : NULL;
     if (kind < 0 || (base != Py_None && up == NULL))
         return NULL;
-    bool keyed = kind == SRC_CONST || key != Py_None;
+    bool keyed = kind == SRC_CONST || kind == SRC_ITEM || key != Py_None;
     Source *s = source_get(&b->sources, (SrcKind)kind, up, keyed ? key : NULL, index);
     if (s && hint)
         s->hint = hint;
