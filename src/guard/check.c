@@ -171,7 +171,10 @@ LOAD(CLASSVAR)
 LOAD(GETSET)
 {
     PyObject *d = i->p;
+    int was_on = PyGC_Disable();
     PyObject *v = Py_TYPE(d)->tp_descr_get(d, BASE, (PyObject *)Py_TYPE(BASE));
+    if (was_on)
+        PyGC_Enable();
     if (v == NULL)
         PyErr_Clear();
     return put(r, i, v);
@@ -191,27 +194,31 @@ LOAD(KEYED)
     return put(r, i, v);
 }
 
-/* Element of a deque, borrowed from it. NULL also: it is none. */
-static PyObject *deque_item(PyObject *o, Py_ssize_t at)
+static PyTypeObject *deque;
+
+bool program_ready(void)
 {
-    static PyTypeObject *deque;
     if (deque == NULL) {
         PyObject *m = PyImport_ImportModule("_collections");
         deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque") : NULL;
         Py_XDECREF(m);
     }
+    return deque != NULL;
+}
+
+/* Element of a deque, borrowed from it. NULL also: it is none. */
+static PyObject *deque_item(PyObject *o, Py_ssize_t at)
+{
     PyObject *v = NULL;
-    if (deque && PyObject_TypeCheck(o, deque))
+    if (PyObject_TypeCheck(o, deque))
         v = deque->tp_as_sequence->sq_item(o, at < 0 ? at + Py_SIZE(o) : at);
     PyErr_Clear();
     Py_XDECREF(v);
     return v;
 }
 
-INLINE bool load_INDEX(Run *r, Check *i)
+INLINE bool put_element(Run *r, Check *i, PyObject *o, Py_ssize_t at)
 {
-    PyObject *o = BASE;
-    Py_ssize_t at = NUMBER(i);
     bool list = PyList_Check(o);
     if (!list && !PyTuple_Check(o))
         return put(r, i, deque_item(o, at));
@@ -220,6 +227,19 @@ INLINE bool load_INDEX(Run *r, Check *i)
     if (at < 0 || at >= Py_SIZE(o))
         return put(r, i, NULL);
     return put(r, i, list ? PyList_GET_ITEM(o, at) : PyTuple_GET_ITEM(o, at));
+}
+
+INLINE bool load_INDEX(Run *r, Check *i)
+{
+    return put_element(r, i, BASE, NUMBER(i));
+}
+
+/* c: an exact int. */
+LOAD(AT)
+{
+    int overflow;
+    Py_ssize_t at = PyLong_AsLongAndOverflow(r->regs[i->c], &overflow);
+    return !overflow && put_element(r, i, BASE, at);
 }
 
 LOAD(KEYAT)

@@ -9,6 +9,7 @@ enum { FIRST_BUCKETS = 64, LARGEST_SHIFT = 64, LARGEST_POWER = 16 };
 int exprs_init(Exprs *t, Arena *arena)
 {
     *t = (Exprs){ .arena = arena, .nbuckets = FIRST_BUCKETS };
+    source_print_expr = expr_print;
     t->bucket = arena_alloc(arena, t->nbuckets * sizeof *t->bucket);
     return t->bucket ? 0 : -1;
 }

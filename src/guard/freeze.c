@@ -63,21 +63,29 @@ static uint32_t emit_load(Freezer *f, Check c, bool owned, PyTypeObject *known)
     return r;
 }
 
+/* Can obj.__class__ be assigned? */
+static bool type_changes(PyObject *obj)
+{
+    return (Py_TYPE(obj)->tp_flags & Py_TPFLAGS_HEAPTYPE) || PyModule_Check(obj);
+}
+
 static uint32_t constant(Freezer *f, PyObject *obj)
 {
     pins_own(&f->pins, obj);
-    return reg_new(f, (Reg){ .init = obj, .known = Py_TYPE(obj) });
+    return reg_new(f, (Reg){ .init = obj, .known = type_changes(obj) ? NULL : Py_TYPE(obj) });
 }
 
 /* Copies a payload; its offset as the instructions carry it. */
 static void *payload(Freezer *f, const void *from, size_t size)
 {
-    size_t at = f->data.n;
-    for (size_t i = 0; i < size && !f->failed; i += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)from + i, size - i < sizeof word ? size - i : sizeof word);
-        PUSH(f, &f->data, word);
+    size_t at = f->data.n, n = at + (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    if (n > f->data.cap &&
+        !vec_grow(f->l->arena, f->l->journal, &f->data, sizeof(uint64_t), n)) {
+        f->failed = true;
+        return NULL;
     }
+    memcpy(f->data.v + at, from, size);
+    JSET(f->l->journal, f->data.n, n);
     return (void *)(at * sizeof(uint64_t));
 }
 
@@ -146,6 +154,8 @@ static bool through_instance(const Source *s)
            (s->kind == SRC_KEYAT || (s->kind == SRC_ITEM && PyUnicode_CheckExact(s->key)));
 }
 
+static uint32_t eval(Freezer *f, Expr *e);
+
 static Source *base_of(const Source *s)
 {
     return through_instance(s) ? s->base->base : s->base;
@@ -179,6 +189,9 @@ static Check load_of(Freezer *f, const Source *s, uint32_t b)
         break;
     case SRC_GETSET: case SRC_GRAD:
         c.p = c_getter(f, s, type_of(f, s->base, b));
+        break;
+    case SRC_AT:
+        c.c = eval(f, source_expr(s));
         break;
     case SRC_KEYAT:
         c.op = instance ? DO_LOAD_INST_KEY : DO_LOAD_KEYAT;
@@ -235,8 +248,6 @@ static uint32_t load(Freezer *f, Source *s)
 }
 
 /* -- Expressions ------------------------------------------------------------ */
-
-static uint32_t eval(Freezer *f, Expr *e);
 
 static uint32_t eval_new(Freezer *f, Expr *e)
 {
@@ -359,12 +370,6 @@ static bool bring_forward(Freezer *f, const Source *s, GuardKind kind)
     return false;
 }
 
-/* Can obj.__class__ be assigned? */
-static bool type_changes(PyObject *obj)
-{
-    return (Py_TYPE(obj)->tp_flags & Py_TPFLAGS_HEAPTYPE) || PyModule_Check(obj);
-}
-
 static void type_guard(Freezer *f, const Guard *g)
 {
     if (bring_forward(f, g->src, GUARD_EQ))
@@ -460,6 +465,24 @@ static Do instance_form(GuardKind kind)
            : kind == GUARD_ABSENT ? DO_INST_ABSENT : DO_COUNT;
 }
 
+/* What is kept of the object a container is compared with: a state that nobody changes. */
+static PyObject *snapshot(Freezer *f, GuardKind kind, PyObject *obj)
+{
+    PyObject *copy;
+    if (kind == GUARD_KEYS && !PyTuple_CheckExact(obj))
+        copy = PySequence_Tuple(obj);
+    else if (kind == GUARD_SETEQ && PySet_Check(obj))
+        copy = PyFrozenSet_New(obj);
+    else
+        return pins_own(&f->pins, obj);
+    f->failed |= copy == NULL;
+    if (copy) {
+        pins_own(&f->pins, copy);
+        Py_DECREF(copy);
+    }
+    return copy;
+}
+
 static void container(Freezer *f, const Guard *g)
 {
     Check c = { .op = (uint8_t)(DO_TYPE + (int)g->kind - GUARD_TYPE) };
@@ -475,7 +498,7 @@ static void container(Freezer *f, const Guard *g)
     if (c.op == DO_ABSENT_KEYED)
         c.p = key_payload(f, g->obj);
     else
-        c.p = g->obj ? pins_own(&f->pins, g->obj) : (void *)g->n;
+        c.p = g->obj ? snapshot(f, g->kind, g->obj) : (void *)g->n;
     if (str)
         f->failed |= PyObject_Hash(g->obj) == -1;
     emit(f, c);
@@ -675,7 +698,7 @@ static void emit_all(Freezer *f, const Export *exports, int nexports)
 Guards *guards_freeze(GuardList *l, const Export *exports, int nexports, PyObject *slot_names)
 {
     Freezer f = { .l = l, .slot_names = slot_names };
-    if (!pins_init(&f.pins, l->arena, l->journal))
+    if (!program_ready() || !pins_init(&f.pins, l->arena, l->journal))
         return NULL;
     emit_all(&f, exports, nexports);
     for (size_t i = 0; i < f.sources.n; i++)
@@ -700,6 +723,11 @@ void guards_free(Guards *g)
     Py_XDECREF(g->slot_names);
     Py_DECREF(g->capsule);
     mem_free(g);
+}
+
+bool guards_dead(const Guards *g)
+{
+    return g->life->dead;
 }
 
 int guards_nexports(const Guards *g)

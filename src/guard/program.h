@@ -119,6 +119,8 @@ typedef struct Entered {
  * which class (nclasses: a life). Owned registers are to be released in each case. */
 Check *program_run(Guards *g, const Entered *in, size_t *class_at);
 void program_release(Guards *g);
+/* Looks up what runs need; before the first freeze. False with an exception set. */
+bool program_ready(void);
 
 /* -- Pins (guard/pin.c) ----------------------------------------------------- */
 

@@ -118,6 +118,12 @@ static void tail(Reader *rd, const Check *c)
 {
     PyObject *key;
     SrcKind k = kind_of(c, &key);
+    if (k == SRC_AT) {
+        text_put(rd->t, "[");
+        put_reg(rd, c->c);
+        text_put(rd->t, "]");
+        return;
+    }
     if (c->op == DO_LOAD_INST_KEY)
         source_print_tail(rd->t, SRC_DICT, NULL, 0);
     source_print_tail(rd->t, k, key, key ? 0 : NUMBER(c));

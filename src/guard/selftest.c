@@ -45,6 +45,8 @@ static int named(PyObject *name, const char *const *names, size_t n)
     return -1;
 }
 
+static Expr *to_expr(Bench *b, PyObject *o);
+
 static Source *to_source(Bench *b, PyObject *o)
 {
     PyObject *name, *base = Py_None, *key = Py_None, *hint = NULL;
@@ -52,6 +54,11 @@ static Source *to_source(Bench *b, PyObject *o)
     if (!PyArg_ParseTuple(o, "O|OOnO", &name, &base, &key, &index, &hint))
         return NULL;
     int kind = named(name, source_names, COUNT_OF(source_names));
+    if (kind == SRC_AT) {
+        Source *b0 = to_source(b, base);
+        Expr *e = b0 ? to_expr(b, key) : NULL;
+        return e ? source_at(&b->sources, b0, e) : NULL;
+    }
     Source *up = kind >= 0 && base != Py_None ? to_source(b, base) : NULL;
     if (kind < 0 || (base != Py_None && up == NULL))
         return NULL;
@@ -61,8 +68,6 @@ static Source *to_source(Bench *b, PyObject *o)
         s->hint = hint;
     return s;
 }
-
-static Expr *to_expr(Bench *b, PyObject *o);
 
 static Expr *operation(Bench *b, const char *what, int op, PyObject *x, PyObject *y)
 {

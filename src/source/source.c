@@ -81,7 +81,14 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssi
     return s;
 }
 
+Source *source_at(Sources *t, Source *base, struct Expr *index)
+{
+    return source_get(t, SRC_AT, base, NULL, (Py_ssize_t)index);
+}
+
 /* -- Text ------------------------------------------------------------------- */
+
+void (*source_print_expr)(Text *t, const struct Expr *e, PyObject *slot_names);
 
 static void put_key(Text *t, PyObject *key, bool bare)
 {
@@ -159,6 +166,11 @@ void source_print(Text *t, const Source *s, PyObject *slot_names)
     }
     source_print_root(t, s->kind, s->key, s->index, slot_names);
     while (n-- > 0)
-        source_print_tail(t, path[n]->kind, path[n]->key, path[n]->index);
+        if (path[n]->kind == SRC_AT) {
+            text_put(t, "[");
+            source_print_expr(t, source_expr(path[n]), slot_names);
+            text_put(t, "]");
+        } else
+            source_print_tail(t, path[n]->kind, path[n]->key, path[n]->index);
     mem_free(path);
 }
