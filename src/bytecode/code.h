@@ -2,8 +2,8 @@
  * bytecode/code.h -- version-free instructions: decoded code for the tracer, an editable
  * list for the emitter.
  *
- * Takes: what cpy_decode reads out of a code object. Gives: the same instructions on every
- * CPython, with jumps and exception ranges as instruction indices.
+ * Takes: what cpy_decode reads out of a code object. Gives: the same instructions on
+ * every CPython, with jumps and exception ranges as instruction indices.
  */
 #ifndef JEDLIK_BYTECODE_CODE_H
 #define JEDLIK_BYTECODE_CODE_H
@@ -36,7 +36,7 @@ typedef struct Ins {
     uint8_t wide;   /* EXTENDED_ARG prefixes it had: what the encoder uses at least */
     int32_t arg;    /* operand as ops.def says; for jumps unused */
     int32_t target; /* jumps: index of the target instruction; else -1 */
-    int32_t at;     /* code unit where the instruction starts, EXTENDED_ARG and PRECALL included */
+    int32_t at;     /* code unit where it starts, EXTENDED_ARG and PRECALL included */
     int32_t end;    /* code unit behind it and its caches */
     int32_t handler; /* index into Code.exc of the entry covering it, or -1 */
 } Ins;
@@ -51,13 +51,14 @@ typedef struct ExcEntry {
 /* What a fast slot is. Arguments that are cells have both of the first two. */
 enum { SLOT_LOCAL = 0x20, SLOT_CELL = 0x40, SLOT_FREE = 0x80 };
 
-/* A decoded code object. Owned by whoever decoded it (mem_alloc); immutable afterwards. */
+/* A decoded code object. Owned by whoever decoded it; does not change afterwards. */
 typedef struct Code {
     PyCodeObject *co; /* borrowed */
     int n, nexc;
     Ins *ins;
     ExcEntry *exc;
-    int nlocalsplus, ncells, nfree; /* fast slots; of them cells (incl. argument cells), free vars */
+    int nlocalsplus;      /* fast slots */
+    int ncells, nfree;    /* of them cells (argument cells too) and free variables */
     int stacksize;
     const char *kinds;    /* SLOT_* bits of each fast slot */
     int first;            /* index of the first RESUME; -1 if there is none */
@@ -73,19 +74,27 @@ struct CodeLazy {
     bool all;       /* the frame's locals are looked at by name: everything is live */
 };
 
-/* Decodes on first use and keeps the result with the code object (freed with it). Borrowed;
+/* Decodes on first use; the result stays with the code object and dies with it. Borrowed;
  * NULL with an exception set. */
 const Code *code_of(PyCodeObject *co);
 /* A fresh one, to be freed by the caller. */
 Code *code_decode(PyCodeObject *co);
 void code_free(Code *c);
 
+/* Index of the instruction that a code unit belongs to, caches and halves included. */
+static inline int code_index(const Code *c, int unit)
+{
+    while (unit > 0 && c->index_of[unit] < 0)
+        unit--;
+    return c->index_of[unit];
+}
+
 /* Line of an instruction (1-based), or -1. */
 int code_line(const Code *c, int index);
 
-/* False if no path from before instruction `index` reads fast slot `local` as it is there.
- * Cells and free variables are always live, and so is everything when memory is out. Slots
- * are live all the time in code that names locals(), vars(), eval(), exec() or dir(). */
+/* False if no path from before instruction `index` reads what slot `local` then holds.
+ * Always live are: cells and free variables, `self` where super() is named, everything in
+ * code that names locals(), eval() or the like, and everything when memory is out. */
 bool code_live(const Code *c, int index, int local);
 
 const char *op_name(Op op);
@@ -98,9 +107,9 @@ int op_effect(const Ins *in, bool jump);
 /* Entries that must be on the stack: those it pops, and those below that it looks at. */
 int op_needs(const Ins *in);
 
-/* Greatest depth reached from instruction 0, following falls, jumps and exceptions. -1 with
- * ValueError set if depths disagree where paths meet, the stack runs empty, or the code is
- * left over its end. */
+/* Greatest depth reached from instruction 0 over falls, jumps and exceptions; -1 with
+ * ValueError if depths disagree where paths meet, the stack runs empty, or the end of the
+ * code is run over. */
 int ins_depth(const Ins *ins, int n, const ExcEntry *exc);
 
 /* -- Writing code ------------------------------------------------------------ */
@@ -109,15 +118,16 @@ typedef struct Asm Asm;
 typedef int Label;
 
 /* A new empty function body. Instructions are appended; asm_finish settles offsets, stack
- * depth, line and exception tables. All failures are sticky and reported by asm_finish. */
+ * depth, line and exception tables. Failures are sticky; asm_finish reports them. */
 Asm *asm_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstlineno);
 void asm_free(Asm *a);
-int asm_arg(Asm *a, const char *name);       /* declares the next argument; its slot */
-int asm_local(Asm *a, const char *name);     /* a further local; its slot. Arguments come first. */
-void asm_line(Asm *a, int line);             /* line of what follows */
-void asm_op(Asm *a, Op op, int arg);         /* no jumps; const and name operands are indices */
-void asm_const(Asm *a, PyObject *value);     /* LOAD_CONST; equal by identity or exact bits is shared */
-void asm_name(Asm *a, Op op, PyObject *name); /* LOAD_ATTR, STORE_ATTR, LOAD_METHOD … by name */
+int asm_arg(Asm *a, const char *name);   /* declares the next argument; its slot */
+int asm_local(Asm *a, const char *name); /* a further local, behind all arguments */
+void asm_line(Asm *a, int line);         /* line of what follows; -1: none */
+/* By operand value; no jumps. Operands that are constants or names are indices. */
+void asm_op(Asm *a, Op op, int arg);
+void asm_const(Asm *a, PyObject *value); /* LOAD_CONST; same or exactly equal ones are shared */
+void asm_name(Asm *a, Op op, PyObject *name);        /* LOAD_ATTR, LOAD_METHOD ... by name */
 void asm_call(Asm *a, int nargs, PyObject *kwnames); /* KW_NAMES if not NULL, then CALL */
 Label asm_label(Asm *a);
 void asm_bind(Asm *a, Label l);
@@ -125,7 +135,7 @@ void asm_jump(Asm *a, Op op, Label l);
 /* Exceptions in [start, end) go to the handler with the stack cut to `depth`. Give inner
  * ranges first: an instruction belongs to the first range that covers it. */
 void asm_try(Asm *a, Label start, Label end, Label handler, int depth, bool lasti);
-PyCodeObject *asm_finish(Asm *a);            /* new reference; frees nothing */
-PyObject *asm_dump(Asm *a);                  /* one instruction a line, for golden tests */
+PyCodeObject *asm_finish(Asm *a); /* new reference; frees nothing */
+PyObject *asm_dump(Asm *a);       /* one instruction a line, for golden tests */
 
 #endif

@@ -43,20 +43,13 @@ static int pops(const Ins *in)
 {
     int n = in->arg;
     switch ((Op)in->op) {
-    case OP_BUILD_MAP:
-        return 2 * n;
-    case OP_BUILD_CONST_KEY_MAP:
-        return n + 1;
-    case OP_FORMAT_VALUE:
-        return 1 + (n >> 2 & 1);
-    case OP_CALL: /* NULL and callable, or method and self */
-        return n + 2;
-    case OP_CALL_FUNCTION_EX: /* NULL, callable, tuple, dict? */
-        return 3 + (n & 1);
-    case OP_MAKE_FUNCTION:
-        return 1 + __builtin_popcount((unsigned)n & 15);
-    default:
-        return n;
+    case OP_BUILD_MAP: return 2 * n;
+    case OP_BUILD_CONST_KEY_MAP: return n + 1;
+    case OP_FORMAT_VALUE: return 1 + (n >> 2 & 1);
+    case OP_CALL: return n + 2; /* NULL and callable, or method and self */
+    case OP_CALL_FUNCTION_EX: return 3 + (n & 1); /* NULL, callable, tuple, dict? */
+    case OP_MAKE_FUNCTION: return 1 + __builtin_popcount((unsigned)n & 15);
+    default: return n;
     }
 }
 
@@ -81,14 +74,11 @@ int op_effect(const Ins *in, bool jump)
 {
     if (jump)
         switch ((Op)in->op) {
-        case OP_FOR_ITER: /* drops the exhausted iterator */
-        case OP_SEND:     /* replaces receiver and value by the result */
-            return -1;
+        case OP_FOR_ITER: return -1; /* drops the exhausted iterator */
+        case OP_SEND: return -1;     /* receiver and value give way to the result */
         case OP_JUMP_IF_FALSE_OR_POP:
-        case OP_JUMP_IF_TRUE_OR_POP:
-            return 0;
-        default:
-            break;
+        case OP_JUMP_IF_TRUE_OR_POP: return 0;
+        default: break;
         }
     int pop, push;
     op_motion(in, &pop, &push);
@@ -99,35 +89,27 @@ int op_needs(const Ins *in)
 {
     switch ((Op)in->op) {
     case OP_COPY:
-    case OP_SWAP:
-        return in->arg;
+    case OP_SWAP: return in->arg;
     case OP_LIST_APPEND:
     case OP_LIST_EXTEND:
     case OP_SET_ADD:
     case OP_SET_UPDATE:
     case OP_DICT_UPDATE:
-    case OP_DICT_MERGE:
-        return in->arg + 1;
-    case OP_MAP_ADD:
-        return in->arg + 2;
-    case OP_RERAISE:
-        return in->arg + 1;
+    case OP_DICT_MERGE: return in->arg + 1;
+    case OP_MAP_ADD: return in->arg + 2;
+    case OP_RERAISE: return in->arg + 1;
     case OP_FOR_ITER:
     case OP_IMPORT_FROM:
     case OP_PUSH_EXC_INFO:
     case OP_GET_LEN:
     case OP_GET_ANEXT:
     case OP_MATCH_MAPPING:
-    case OP_MATCH_SEQUENCE:
-        return 1;
+    case OP_MATCH_SEQUENCE: return 1;
     case OP_SEND:
     case OP_MATCH_KEYS:
-    case OP_CHECK_EXC_MATCH:
-        return 2;
-    case OP_WITH_EXCEPT_START:
-        return 4;
-    default:
-        return rows[in->op].pop == V ? pops(in) : rows[in->op].pop;
+    case OP_CHECK_EXC_MATCH: return 2;
+    case OP_WITH_EXCEPT_START: return 4;
+    default: return rows[in->op].pop == V ? pops(in) : rows[in->op].pop;
     }
 }
 
@@ -137,14 +119,14 @@ typedef struct Walk {
     const Ins *ins;
     const ExcEntry *exc;
     int n, max;
-    int *depth;        /* before each instruction, -1: not reached yet */
-    int *todo, ntodo;  /* reached by a jump or exception, not walked yet */
+    int *depth;       /* before each instruction, -1: not reached yet */
+    int *todo, ntodo; /* reached by a jump or exception, not walked yet */
 } Walk;
 
 static bool complain(const Walk *w, int i, const char *what)
 {
     PyErr_Format(PyExc_ValueError, "instruction %d (%s): %s", i,
-                 i < w->n ? op_name(w->ins[i].op) : "end", what);
+                 i >= 0 && i < w->n ? op_name(w->ins[i].op) : "end", what);
     return false;
 }
 

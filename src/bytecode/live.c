@@ -1,32 +1,38 @@
 /*
  * bytecode/live.c -- which fast locals may still be read.
  *
- * Takes: a decoded code object. Gives: code_live. Holds: a bit per instruction and slot in
- * Code.lazy, worked out backwards over falls, jumps and exceptions at the first question.
+ * Takes: a decoded code object. Gives: code_live. Holds: a bit per instruction and slot
+ * in Code.lazy, worked out backwards over falls, jumps and exceptions at the first
+ * question.
  */
 #include "bytecode/code.h"
 
 /* Code that names one of these may look at its own locals by name. */
-static const char *const lookers[] = { "locals", "vars", "eval", "exec", "dir" };
+static const char *const lookers[] = { "locals",       "vars",       "eval",
+                                       "exec",         "dir",        "_getframe",
+                                       "currentframe", "breakpoint", "set_trace" };
+
+static bool names(const Code *c, const char *name)
+{
+    PyObject *all = c->co->co_names;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all); i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(all, i), name) == 0)
+            return true;
+    return false;
+}
 
 static bool looks(const Code *c)
 {
-    PyObject *names = c->co->co_names;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
-        for (size_t k = 0; k < COUNT_OF(lookers); k++)
-            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), lookers[k]) == 0)
-                return true;
-    return false;
+    bool any = false;
+    for (size_t k = 0; k < COUNT_OF(lookers) && !any; k++)
+        any = names(c, lookers[k]);
+    return any;
 }
 
 /* Slots that are live everywhere: cells, and the first one where super() may read it. */
 static void mark_always(const Code *c, uint64_t *row)
 {
-    bool super = false;
-    PyObject *names = c->co->co_names;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "super") == 0)
-            super = true;
+    bool super = names(c, "super");
     for (int i = 0; i < c->nlocalsplus; i++)
         if (c->kinds[i] & (SLOT_CELL | SLOT_FREE) || (super && i == 0))
             row[i >> 6] |= (uint64_t)1 << (i & 63);

@@ -1,8 +1,8 @@
 /*
  * bytecode/pool.c -- ordered objects with a hash table of exact equality beside them.
  *
- * Takes: any objects. Gives: their indices. Hashing and comparing run no user code: what is
- * not an exact built-in constant goes by identity.
+ * Takes: any objects. Gives: their indices. Hashing and comparing run no user code: what
+ * is not an exact built-in constant goes by identity.
  */
 #include "bytecode/pool.h"
 
@@ -74,7 +74,9 @@ static bool same(PyObject *a, PyObject *b, int nesting)
     if (PyComplex_CheckExact(a))
         return memcmp(&((PyComplexObject *)a)->cval, &((PyComplexObject *)b)->cval,
                       sizeof(Py_complex)) == 0;
-    return PyTuple_CheckExact(a) && nesting < MAX_NESTING && same_items(a, b, nesting + 1);
+    if (!PyTuple_CheckExact(a) || nesting >= MAX_NESTING)
+        return false;
+    return same_items(a, b, nesting + 1);
 }
 
 /* -- The table --------------------------------------------------------------- */

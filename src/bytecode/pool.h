@@ -1,8 +1,8 @@
 /*
  * bytecode/pool.h -- the constants or names of a code object, in order, without doubles.
  *
- * Equal are objects that are the same, or exact int, float, complex, str, bytes and tuples
- * of such with the same type and bits: 0.0 and -0.0, 1 and True stay apart.
+ * Equal are objects that are the same, or exact int, float, complex, str, bytes and
+ * tuples of such with the same type and bits: 0.0 and -0.0, 1 and True stay apart.
  */
 #ifndef JEDLIK_BYTECODE_POOL_H
 #define JEDLIK_BYTECODE_POOL_H
@@ -16,8 +16,8 @@ typedef struct Pool {
     int nslots, hashed;
 } Pool;
 
-int pool_add(Pool *p, PyObject *o);   /* appends; the index, or -1 with an exception set */
-int pool_index(Pool *p, PyObject *o); /* of an equal one, else appends */
+int pool_add(Pool *p, PyObject *o); /* appends; the index, or -1 with an exception set */
+int pool_index(Pool *p, PyObject *o);     /* of an equal one, else appends */
 bool pool_load(Pool *p, PyObject *tuple); /* appends all, doubles as they are */
 PyObject *pool_tuple(const Pool *p);
 void pool_free(Pool *p);

@@ -1,14 +1,14 @@
 /*
  * bytecode/print.c -- instructions as text, one a line, the same on every run.
  *
- * Takes: a CodeList. Gives: operands by name, labels numbered in the order of their place,
- * no addresses.
+ * Takes: a CodeList. Gives: operands by name, labels numbered in the order of their
+ * place, no addresses.
  */
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 #include "base/text.h"
 
-static const char *const binary[] = { "+", "&",  "//", "<<", "@",  "*",  "%",
-                                      "|", "**", ">>", "-",  "/",  "^" };
+static const char *const binary[] = { "+", "&",  "//", "<<", "@", "*", "%",
+                                      "|", "**", ">>", "-",  "/", "^" };
 static const char *const compare[] = { "<", "<=", "==", "!=", ">", ">=" };
 
 /* -- Labels ------------------------------------------------------------------ */
@@ -95,36 +95,26 @@ static void put_binary(Text *t, int n)
 static void put_operand(Text *t, const CodeList *l, const Ins *in, const int *number)
 {
     switch (op_operand(in->op)) {
-    case OPERAND_NONE:
-        break;
-    case OPERAND_CONST:
-        put_item(t, &l->consts, in->arg);
-        break;
+    case OPERAND_NONE: break;
+    case OPERAND_CONST: put_item(t, &l->consts, in->arg); break;
     case OPERAND_NAME:
         if (in->arg >= 0 && in->arg < l->names.n)
             put_plain(t, l->names.v[in->arg]);
         else
             text_put(t, " #%d", in->arg);
         break;
-    case OPERAND_LOCAL:
-        put_slot(t, l, in->arg);
-        break;
-    case OPERAND_JUMP:
-        put_label(t, l, number, in->target);
-        break;
-    case OPERAND_BINARY:
-        put_binary(t, in->arg);
-        break;
+    case OPERAND_LOCAL: put_slot(t, l, in->arg); break;
+    case OPERAND_JUMP: put_label(t, l, number, in->target); break;
+    case OPERAND_BINARY: put_binary(t, in->arg); break;
     case OPERAND_COMPARE:
         text_put(t, " %s", in->arg >= 0 && in->arg < 6 ? compare[in->arg] : "?");
         break;
     case OPERAND_COUNT:
-    case OPERAND_FLAGS:
-        text_put(t, " %d", in->arg);
+    case OPERAND_FLAGS: text_put(t, " %d", in->arg);
     }
 }
 
-PyObject *list_print(const CodeList *l)
+PyObject *codelist_print(const CodeList *l)
 {
     int *number = number_labels(l);
     if (number == NULL)

@@ -4,7 +4,7 @@
 #ifndef JEDLIK_CPY_CODEC_H
 #define JEDLIK_CPY_CODEC_H
 
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 
 /* A growing byte string. Memory failure is sticky and reported by bytes_take. */
 typedef struct Bytes {
@@ -28,7 +28,7 @@ typedef struct ExcReader {
 } ExcReader;
 
 ExcReader exc_open(PyObject *table);
-int exc_next(ExcReader *r, ExcRange *out); /* 1, 0 at the end, -1 if the table is broken */
+int exc_next(ExcReader *r, ExcRange *out); /* 1; 0: end; -1: broken table */
 void exc_put(Bytes *b, const ExcRange *e);
 
 /* -- Line table: entries cover a number of code units ------------------------- */

@@ -2,8 +2,8 @@
  * cpy/codec311.c -- instructions of CPython 3.11 to canonical ones and back.
  *
  * Takes: code objects (their co_code, never the specialised bytes); edited lists. Gives:
- * Code; new code objects. Folds EXTENDED_ARG, caches and PRECALL, joins the two directions of
- * jumps.
+ * Code; new code objects. Folds EXTENDED_ARG, caches and PRECALL, joins the two
+ * directions of jumps.
  */
 #include "cpy/codec.h"
 #include "cpy/cpy.h"
@@ -129,8 +129,13 @@ static int finish(Code *c, int i, const Row *r, const Partial *p, int end)
     if (halves ? p->first_wide != p->wide || p->first_arg != p->arg : p->first_wide >= 0)
         return broken(c, "halves of an instruction do not match");
     Ins *in = &c->ins[i];
-    *in = (Ins){ .op = r->op, .wide = (uint8_t)p->wide, .arg = (int32_t)p->arg, .target = -1,
-                 .at = p->at, .end = end, .handler = -1 };
+    *in = (Ins){ .op = r->op,
+                 .wide = (uint8_t)p->wide,
+                 .arg = (int32_t)p->arg,
+                 .target = -1,
+                 .at = p->at,
+                 .end = end,
+                 .handler = -1 };
     if (r->form == NULLBIT) {
         in->flag = p->arg & 1;
         in->arg = (int32_t)(p->arg >> 1);
@@ -238,6 +243,15 @@ int cpy_decode(PyCodeObject *co, Code *c)
     return result;
 }
 
+/* Specialised PRECALLs make the call themselves and then report their own unit instead;
+ * both have the same line and handler. */
+int cpy_lasti(const Code *c, int index)
+{
+    const Ins *in = &c->ins[index];
+    int opcode = opcodes[in->op] ? opcodes[in->op] : others[in->op];
+    return in->end - 1 - rows[opcode].caches;
+}
+
 /* -- Offsets ----------------------------------------------------------------- */
 
 static bool refuse(int i, Op op, const char *what)
@@ -325,15 +339,12 @@ static void settle(Ins *ins, int n)
 static int limit(const CodeList *l, Op op)
 {
     switch (op_operand(op)) {
-    case OPERAND_CONST:
-        return l->consts.n;
-    case OPERAND_NAME:
-        return l->names.n;
+    case OPERAND_CONST: return l->consts.n;
+    case OPERAND_NAME: return l->names.n;
     case OPERAND_LOCAL:
         return l->varnames.n + (int)PyTuple_GET_SIZE(l->cellvars) +
                (int)PyTuple_GET_SIZE(l->freevars);
-    default:
-        return INT32_MAX;
+    default: return INT32_MAX;
     }
 }
 
@@ -384,8 +395,8 @@ static PyObject *write_ranges(const Ins *ins, int n, const ExcEntry *exc)
             continue;
         const ExcEntry *e = &exc[handler];
         int start = ins[i].at;
-        exc_put(&b, &(ExcRange){ start, ins[end - 1].end - start, ins[e->target].at, e->depth,
-                                 e->lasti });
+        exc_put(&b, &(ExcRange){ start, ins[end - 1].end - start, ins[e->target].at,
+                                 e->depth, e->lasti });
     }
     return bytes_take(&b);
 }
@@ -412,10 +423,10 @@ static PyCodeObject *join(const CodeList *l, const Parts *p, int depth)
 {
     if (!p->code || !p->ranges || !p->lines || !p->consts || !p->names || !p->varnames)
         return NULL;
-    return PyCode_NewWithPosOnlyArgs(l->argcount, l->posonly, l->kwonly, l->varnames.n, depth,
-                                     l->flags, p->code, p->consts, p->names, p->varnames,
-                                     l->freevars, l->cellvars, l->filename, l->name,
-                                     l->qualname, l->firstline, p->lines, p->ranges);
+    return PyCode_NewWithPosOnlyArgs(
+        l->argcount, l->posonly, l->kwonly, l->varnames.n, depth, l->flags, p->code,
+        p->consts, p->names, p->varnames, l->freevars, l->cellvars, l->filename, l->name,
+        l->qualname, l->firstline, p->lines, p->ranges);
 }
 
 static PyCodeObject *produce(const CodeList *l, Ins *ins, const ExcEntry *exc)
@@ -426,8 +437,9 @@ static PyCodeObject *produce(const CodeList *l, Ins *ins, const ExcEntry *exc)
     if (depth < l->stacksize)
         depth = l->stacksize;
     settle(ins, l->n);
-    Parts p = { write_units(ins, l->n),   write_ranges(ins, l->n, exc), write_lines(l, ins),
-                pool_tuple(&l->consts), pool_tuple(&l->names),        pool_tuple(&l->varnames) };
+    Parts p = { write_units(ins, l->n), write_ranges(ins, l->n, exc),
+                write_lines(l, ins),    pool_tuple(&l->consts),
+                pool_tuple(&l->names),  pool_tuple(&l->varnames) };
     PyCodeObject *co = join(l, &p, depth);
     PyObject *all[] = { p.code, p.ranges, p.lines, p.consts, p.names, p.varnames };
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -435,11 +447,11 @@ static PyCodeObject *produce(const CodeList *l, Ins *ins, const ExcEntry *exc)
     return co;
 }
 
-PyCodeObject *list_write(const CodeList *l)
+PyCodeObject *codelist_write(const CodeList *l)
 {
     Ins *ins;
     ExcEntry *exc;
-    if (!list_flat(l, &ins, &exc))
+    if (!codelist_flat(l, &ins, &exc))
         return NULL;
     PyCodeObject *co = produce(l, ins, exc);
     mem_free(ins);

@@ -1,8 +1,8 @@
 /*
  * cpy/exctable.c -- reads and writes exception tables, and the byte string writers share.
  *
- * Takes and gives: ranges in code units, sorted. A number is a run of 6-bit groups, highest
- * first, 0x40: more follow; the first byte of an entry has 0x80.
+ * Takes and gives: ranges in code units, sorted. A number is a run of 6-bit groups,
+ * highest first, 0x40: more follow; the first byte of an entry has 0x80.
  */
 #include "cpy/codec.h"
 

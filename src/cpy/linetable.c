@@ -1,9 +1,10 @@
 /*
  * cpy/linetable.c -- reads and writes line tables; code_line and code_locs.
  *
- * Takes: a code object's table, or positions to write. Gives: positions an instruction, or
- * the table. First byte of an entry: 0x80 | kind << 3 | units - 1. Later numbers are runs of
- * 6-bit groups, lowest first, 0x40: more follow; signed ones keep the sign in the low bit.
+ * Takes: a code object's table, or positions to write. Gives: positions an instruction,
+ * or the table. First byte of an entry: 0x80 | kind << 3 | units - 1. Later numbers are
+ * runs of 6-bit groups, lowest first, 0x40: more follow; signed ones keep the sign in the
+ * low bit.
  */
 #include "cpy/codec.h"
 

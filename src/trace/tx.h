@@ -26,8 +26,7 @@ struct Frame {
     bool resumable;    /* a break can be taken in this frame */
     GenVar *gen;       /* frame of a generator */
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
-    Var *init_self;    /* frame of __init__ entered by a class call through RET_PUSH */
-    int loops;         /* back-edges without a graph node */
+    Var **consts;      /* one Var a constant, made on first use */
 };
 
 typedef struct Break {
@@ -54,6 +53,7 @@ struct Tx {
     int nested;         /* C code waiting for a frame: > 0 means breaks move out */
     Var *exc;           /* the exception in flight while ST_RAISE */
     Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
+    Var *handled0;      /* the same when the trace began */
     Var *result;        /* value of the frame that returned last */
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */
@@ -61,8 +61,13 @@ struct Tx {
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
-    size_t hold;        /* journal may not be truncated below this mark + 1; 0: none. See trace/except.c */
-    uint64_t steps;
+    bool held;          /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
+    size_t hold_mark, hold_cur;
+    Frame *hold_frame;
+    Var *hold_handled;
+    PtrMap consts;      /* code object -> Var*[] of its constants */
+    Var *builtins;      /* DictVar of the builtins module */
+    uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
     int reading;        /* > 0: the world is looked at without asking (dumps) */

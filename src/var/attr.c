@@ -207,6 +207,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         }
         return var_getitem(tx, v, index, out);
     }
+    if (strcmp(t->tp_name, "functools._lru_cache_wrapper") == 0) /* binds as functions do */
+        return on_class ? (*out = dv, ST_OK) : method_new(tx, dv, v, out);
     return python_get(tx, v, owner, dv, out);
 }
 

@@ -1,0 +1,314 @@
+/*
+ * trace/except.c -- exceptions of the traced program are values; unwinding uses the code's own table.
+ */
+#include "cpy/cpy.h"
+#include "trace/run.h"
+#include "var/names.h"
+
+/* -- Raising -------------------------------------------------------------------------- */
+
+Status raise_var(Tx *tx, Var *exc)
+{
+    tx->exc = exc;
+    if (exc->kind == &kind_exc && tx->handled && tx->handled != exc && AS(ExcVar, exc)->context == NULL)
+        SET(tx, AS(ExcVar, exc)->context, tx->handled);
+    return ST_RAISE;
+}
+
+Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
+{
+    ExcVar *e;
+    TRY(VAR_MAKE(tx, exc, ExcVar, cls, &e));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &e->args)); /* .args: a tuple even if all are constants */
+    e->args->n = n;
+    e->args->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    TRY_PTR(e->args->items);
+    if (n)
+        memcpy(e->args->items, args, (size_t)n * sizeof(Var *));
+    *out = &e->v;
+    return ST_OK;
+}
+
+Status raise_type(Tx *tx, PyObject *type, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    PyObject *text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    Var *message, *exc;
+    TRY(const_new(tx, text, &message));
+    TRY(exc_new(tx, (PyTypeObject *)type, &message, 1, &exc));
+    return raise_var(tx, exc);
+}
+
+static Status args_of(Tx *tx, PyObject *value, Var ***v, Py_ssize_t *n)
+{
+    PyObject *args = ((PyBaseExceptionObject *)value)->args;
+    *n = PyTuple_GET_SIZE(args);
+    *v = tx_alloc(tx, (size_t)(*n + 1) * sizeof(Var *));
+    TRY_PTR(*v);
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        PyObject *o = tx_keep(tx, PyTuple_GET_ITEM(args, i));
+        TRY_PTR(o);
+        TRY(wrap_pinned(tx, o, NULL, &(*v)[i]));
+    }
+    return ST_OK;
+}
+
+Status raise_now(Tx *tx)
+{
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_SystemError, "jedlik: an operation failed without an exception");
+    if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception))
+        return ST_ERROR;
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    PyErr_NormalizeException(&type, &value, &tb);
+    Py_XDECREF(tb);
+    tx_hold(tx, type);
+    if (tx_hold(tx, value) == NULL)
+        return ST_ERROR;
+    Var **v, *exc;
+    Py_ssize_t n;
+    TRY(args_of(tx, value, &v, &n));
+    TRY(exc_new(tx, Py_TYPE(value), v, n, &exc));
+    return raise_var(tx, exc);
+}
+
+bool exc_matches(Tx *tx, PyObject *type)
+{
+    return tx->exc && PyType_IsSubtype(tx->exc->type, (PyTypeObject *)type);
+}
+
+void exc_clear(Tx *tx)
+{
+    tx->exc = NULL;
+}
+
+static bool is_exception_class(Var *v)
+{
+    return v->kind == &kind_class && PyType_IsSubtype((PyTypeObject *)v->real, (PyTypeObject *)PyExc_BaseException);
+}
+
+static Status instance_of(Tx *tx, Var *exc, Var **out)
+{
+    TRY(var_real(tx, &exc));
+    if (is_exception_class(exc))
+        TRY(var_call0(tx, exc, &exc));
+    TRY(var_real(tx, &exc));
+    if (!PyType_IsSubtype(exc->type, (PyTypeObject *)PyExc_BaseException))
+        return raise_type(tx, PyExc_TypeError, "exceptions must derive from BaseException");
+    *out = exc;
+    return ST_OK;
+}
+
+Status except_raise(Tx *tx, Var *exc, Var *cause)
+{
+    TRY(instance_of(tx, exc, &exc));
+    if (exc->kind != &kind_exc)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "raise of an existing %s", exc->type->tp_name);
+    if (cause != NULL) {
+        TRY(var_real(tx, &cause));
+        if (cause != tx->none)
+            TRY(instance_of(tx, cause, &cause));
+        ExcVar *e = AS(ExcVar, exc);
+        SET(tx, e->cause, cause == tx->none ? NULL : cause);
+        SET(tx, e->suppress, 1);
+    }
+    return raise_var(tx, exc);
+}
+
+Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes)
+{
+    TRY(var_real(tx, &exc));
+    TRY(var_real(tx, &cls));
+    if (cls->kind == &kind_tuple || (cls->kind == &kind_const && PyTuple_Check(cls->real))) {
+        Var **items;
+        Py_ssize_t n;
+        TRY(var_unpack(tx, cls, &items, &n));
+        *yes = false;
+        for (Py_ssize_t i = 0; i < n && !*yes; i++)
+            TRY(except_matches(tx, exc, items[i], yes));
+        return ST_OK;
+    }
+    if (!is_exception_class(cls))
+        return raise_type(tx, PyExc_TypeError,
+                          "catching classes that do not inherit from BaseException is not allowed");
+    PyTypeObject *t = exc->kind == &kind_class ? (PyTypeObject *)exc->real : exc->type;
+    *yes = PyType_IsSubtype(t, (PyTypeObject *)cls->real);
+    return ST_OK;
+}
+
+/* -- Unwinding ---------------------------------------------------------------------------- */
+
+static const ExcEntry *handler_of(Frame *f)
+{
+    int h = f->code->ins[f->cur].handler;
+    return h < 0 ? NULL : &f->code->exc[h];
+}
+
+bool except_caught(Tx *tx, Frame *base)
+{
+    for (Frame *f = tx->top; f != base->up; f = f->up)
+        if (handler_of(f))
+            return true;
+    return false;
+}
+
+static void hold(Tx *tx, Frame *raised)
+{
+    if (tx->held || tx->nested)
+        return;
+    tx->held = true;
+    tx->hold_mark = raised->mark;
+    tx->hold_frame = raised;
+    tx->hold_cur = raised->cur;
+    tx->hold_handled = tx->handled;
+}
+
+static Status enter_handler(Tx *tx, Frame *f, const ExcEntry *e)
+{
+    SET(tx, f->sp, (size_t)(f->code->nlocalsplus + e->depth));
+    if (e->lasti) {
+        Var *lasti;
+        TRY(const_int(tx, cpy_lasti(f->code, (int)f->cur), &lasti));
+        TRY(push(tx, f, lasti));
+    }
+    TRY(push(tx, f, tx->exc));
+    f->pc = (size_t)e->target;
+    tx->exc = NULL;
+    return ST_OK;
+}
+
+/* StopIteration may not leave a generator (PEP 479). */
+static Status generator_ends(Tx *tx, Frame *f)
+{
+    SET(tx, f->gen->state, GEN_DONE);
+    if (!exc_matches(tx, PyExc_StopIteration))
+        return ST_RAISE;
+    Var *cause = tx->exc;
+    Status st = raise_type(tx, PyExc_RuntimeError, "generator raised StopIteration");
+    if (st == ST_RAISE && tx->exc->kind == &kind_exc) {
+        SET(tx, AS(ExcVar, tx->exc)->cause, cause);
+        SET(tx, AS(ExcVar, tx->exc)->context, cause);
+    }
+    return st;
+}
+
+Status except_unwind(Tx *tx, Frame *base)
+{
+    hold(tx, tx->top);
+    while (tx->top != base->up) {
+        Frame *f = tx->top;
+        const ExcEntry *e = handler_of(f);
+        if (e != NULL)
+            return enter_handler(tx, f, e);
+        SET(tx, tx->top, f->up);
+        tx->depth--;
+        if (f->gen) {
+            Status st = generator_ends(tx, f);
+            if (st != ST_RAISE)
+                return st;
+        }
+    }
+    return ST_RAISE;
+}
+
+/* -- Instructions ---------------------------------------------------------------------------- */
+
+Status op_push_exc_info(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *exc = pop(tx, f);
+    TRY(push(tx, f, tx->handled ? tx->handled : tx->none));
+    TRY(push(tx, f, exc));
+    SET(tx, tx->handled, exc);
+    return ST_OK;
+}
+
+Status op_pop_except(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v = pop(tx, f);
+    TRY(var_real(tx, &v));
+    SET(tx, tx->handled, v == tx->none ? NULL : v);
+    if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled)
+        tx->held = false;
+    return ST_OK;
+}
+
+Status op_check_exc_match(Tx *tx, Frame *f, const Ins *in)
+{
+    bool yes;
+    Var *cls = pop(tx, f);
+    TRY(except_matches(tx, peek(f, 1), cls, &yes));
+    return push(tx, f, tx_bool(tx, yes));
+}
+
+Status op_raise_varargs(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *cause = in->arg == 2 ? pop(tx, f) : NULL;
+    if (in->arg >= 1)
+        return except_raise(tx, pop(tx, f), cause);
+    if (tx->handled == NULL)
+        return raise_type(tx, PyExc_RuntimeError, "No active exception to reraise");
+    tx->exc = tx->handled;
+    return ST_RAISE;
+}
+
+Status op_reraise(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *exc = pop(tx, f);
+    TRY(var_real(tx, &exc));
+    tx->exc = exc;
+    return ST_RAISE;
+}
+
+Status op_load_assertion_error(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v;
+    TRY(wrap_pinned(tx, PyExc_AssertionError, NULL, &v));
+    return push(tx, f, v);
+}
+
+/* -- with --------------------------------------------------------------------------------------- */
+
+static Status bound_special(Tx *tx, Var *mgr, PyObject *name, Var **out)
+{
+    Var *f;
+    TRY(var_special(tx, mgr, name, &f));
+    if (f == NULL && mgr->kind == &kind_opaque)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "`with` over %s", mgr->type->tp_name);
+    if (f == NULL)
+        return raise_type(tx, PyExc_TypeError, "'%s' object does not support the context manager protocol%s",
+                          mgr->type->tp_name, name == str___exit__ ? " (missed __exit__ method)" : "");
+    return f->kind == &kind_builtin ? builtin_new(tx, f->real, mgr, out) : method_new(tx, f, mgr, out);
+}
+
+Status op_before_with(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *mgr = pop(tx, f), *enter, *leave, *value;
+    TRY(var_real(tx, &mgr));
+    TRY(bound_special(tx, mgr, str___enter__, &enter));
+    TRY(bound_special(tx, mgr, str___exit__, &leave));
+    TRY(push(tx, f, leave));
+    TRY(var_call0(tx, enter, &value));
+    return push(tx, f, value);
+}
+
+/* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
+static Status traceback(Tx *tx, Var **out)
+{
+    return var_make(tx, &kind_opaque, sizeof(Var), &PyTraceBack_Type, out);
+}
+
+Status op_with_except_start(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *exc = peek(f, 1), *leave = peek(f, 4), *r;
+    Var **v = tx_alloc(tx, 3 * sizeof *v);
+    TRY_PTR(v);
+    TRY(var_real(tx, &exc));
+    TRY(wrap_pinned(tx, (PyObject *)exc->type, NULL, &v[0]));
+    v[1] = exc;
+    TRY(traceback(tx, &v[2]));
+    TRY(var_call(tx, leave, &(Args){ .v = v, .n = 3 }, &r));
+    return push(tx, f, r);
+}

@@ -1,0 +1,187 @@
+/*
+ * trace/frame.c -- frames of the traced program; argument binding as initialize_locals in Python/ceval.c.
+ */
+#include "trace/run.h"
+#include "var/func.h"
+#include "var/names.h"
+
+enum { MAX_DEPTH = 400, MAX_NESTED = 120 };
+
+static Status consts_of(Tx *tx, const Code *code, Var ***out)
+{
+    void *known;
+    if (ptrmap_get(&tx->consts, code, &known)) {
+        *out = known;
+        return ST_OK;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(code->co->co_consts);
+    *out = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    TRY_PTR(*out);
+    return ptrmap_put(&tx->consts, &tx->arena, &tx->journal, code, *out) ? ST_OK : ST_ERROR;
+}
+
+Status frame_make(Tx *tx, FuncVar *fn, RetKind ret, Frame **out)
+{
+    const Code *code = fn->code;
+    Frame *f = tx_alloc(tx, sizeof *f);
+    TRY_PTR(f);
+    f->slots = tx_alloc(tx, (size_t)(code->nlocalsplus + code->stacksize + 2) * sizeof(Var *));
+    TRY_PTR(f->slots);
+    TRY(consts_of(tx, code, &f->consts));
+    f->fn = fn;
+    f->code = code;
+    f->sp = (size_t)code->nlocalsplus;
+    f->ret = ret;
+    f->up = tx->top;
+    f->resumable = ret == RET_PUSH && tx->nested == 0;
+    SET(tx, tx->top, f);
+    tx->depth++;
+    *out = f;
+    return ST_OK;
+}
+
+Status frame_leave(Tx *tx, Frame *f, Var *value)
+{
+    SET(tx, tx->top, f->up);
+    tx->depth--;
+    tx->result = value;
+    if (f->ret == RET_PUSH && f->up != NULL)
+        return push(tx, f->up, value);
+    return ST_OK;
+}
+
+/* -- Binding ---------------------------------------------------------------------- */
+
+static int find_param(PyCodeObject *co, PyObject *name)
+{
+    int n = co->co_argcount + co->co_kwonlyargcount;
+    for (int i = co->co_posonlyargcount; i < n; i++) {
+        PyObject *p = PyTuple_GET_ITEM(co->co_localsplusnames, i);
+        if (p == name || PyUnicode_Compare(p, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static Status too_many(Tx *tx, PyCodeObject *co, const Args *a, Py_ssize_t ndefaults)
+{
+    bool plural = ndefaults ? true : co->co_argcount != 1;
+    if (ndefaults)
+        return raise_type(tx, PyExc_TypeError, "%U() takes from %zd to %d positional arguments but %d %s given",
+                          co->co_qualname, co->co_argcount - ndefaults, co->co_argcount, a->n,
+                          a->n == 1 ? "was" : "were");
+    return raise_type(tx, PyExc_TypeError, "%U() takes %d positional argument%s but %d %s given", co->co_qualname,
+                      co->co_argcount, plural ? "s" : "", a->n, a->n == 1 ? "was" : "were");
+}
+
+static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
+{
+    PyCodeObject *co = f->code->co;
+    for (int i = 0; i < a->nkw; i++) {
+        PyObject *name = PyTuple_GET_ITEM(a->kwnames, i);
+        int slot = find_param(co, name);
+        if (slot >= 0 && f->slots[slot] != NULL)
+            return raise_type(tx, PyExc_TypeError, "%U() got multiple values for argument '%S'", co->co_qualname, name);
+        if (slot >= 0)
+            f->slots[slot] = a->v[a->n + i];
+        else if (rest != NULL)
+            TRY(dict_set_str(tx, rest, name, a->v[a->n + i]));
+        else
+            return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'", co->co_qualname,
+                              name);
+    }
+    return ST_OK;
+}
+
+/* "f() missing 2 required positional arguments: 'a' and 'b'" */
+static Status missing(Tx *tx, PyCodeObject *co, const int *slots, int n, const char *what)
+{
+    PyObject *names = PyUnicode_FromString("");
+    for (int i = 0; i < n && names; i++) {
+        PyObject *name = PyTuple_GET_ITEM(co->co_localsplusnames, slots[i]);
+        const char *join = i == 0 ? "" : i < n - 1 ? ", " : n == 2 ? " and " : ", and ";
+        Py_SETREF(names, PyUnicode_FromFormat("%U%s'%U'", names, join, name));
+    }
+    TRY_PTR(tx_hold(tx, names));
+    return raise_type(tx, PyExc_TypeError, "%U() missing %i required %s argument%s: %U", co->co_qualname, n, what,
+                      n == 1 ? "" : "s", names);
+}
+
+static Status bind_defaults(Tx *tx, Frame *f)
+{
+    PyCodeObject *co = f->code->co;
+    int lost[256], n = 0;
+    Py_ssize_t ndefaults = -1;
+    for (int i = 0; i < co->co_argcount; i++) {
+        if (f->slots[i] != NULL)
+            continue;
+        if (ndefaults < 0)
+            TRY(func_ndefaults(tx, f->fn, &ndefaults));
+        Py_ssize_t d = i - (co->co_argcount - ndefaults);
+        if (d >= 0)
+            TRY(func_default(tx, f->fn, d, &f->slots[i]));
+        else if (n < 256)
+            lost[n++] = i;
+    }
+    if (n)
+        return missing(tx, co, lost, n, "positional");
+    for (int i = co->co_argcount; i < co->co_argcount + co->co_kwonlyargcount; i++) {
+        if (f->slots[i] != NULL)
+            continue;
+        TRY(func_kwdefault(tx, f->fn, PyTuple_GET_ITEM(co->co_localsplusnames, i), &f->slots[i]));
+        if (f->slots[i] == NULL && n < 256)
+            lost[n++] = i;
+    }
+    return n ? missing(tx, co, lost, n, "keyword-only") : ST_OK;
+}
+
+static Status bind(Tx *tx, Frame *f, const Args *a)
+{
+    PyCodeObject *co = f->code->co;
+    int named = co->co_argcount + co->co_kwonlyargcount;
+    int n = a->n < co->co_argcount ? a->n : co->co_argcount;
+    for (int i = 0; i < n; i++)
+        f->slots[i] = a->v[i];
+    int slot = named;
+    if (co->co_flags & CO_VARARGS)
+        TRY(tuple_new(tx, a->v + n, a->n - n, &f->slots[slot++]));
+    DictVar *rest = NULL;
+    if (co->co_flags & CO_VARKEYWORDS) {
+        TRY(dict_new(tx, &f->slots[slot]));
+        rest = AS(DictVar, f->slots[slot]);
+    }
+    if (a->nkw)
+        TRY(bind_keywords(tx, f, a, rest));
+    if (a->n > n && !(co->co_flags & CO_VARARGS)) {
+        Py_ssize_t ndefaults;
+        TRY(func_ndefaults(tx, f->fn, &ndefaults));
+        return too_many(tx, co, a, ndefaults);
+    }
+    return a->n >= co->co_argcount && !co->co_kwonlyargcount ? ST_OK : bind_defaults(tx, f);
+}
+
+static Status enterable(Tx *tx, FuncVar *fn)
+{
+    if (tx->depth >= MAX_DEPTH || tx->nested >= MAX_NESTED)
+        return graph_break(tx, BRK_RECURSION, "%U", fn->co->co_qualname);
+    if (fn->co->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE))
+        return graph_break(tx, BRK_GENERATOR, "coroutine %U", fn->co->co_qualname);
+    if (!(fn->co->co_flags & CO_OPTIMIZED))
+        return graph_break(tx, BRK_CLASS_BODY, "%U", fn->co->co_qualname);
+    return ST_OK;
+}
+
+Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out)
+{
+    Frame *f;
+    TRY(enterable(tx, fn));
+    TRY(frame_make(tx, fn, ret, &f));
+    Status st = bind(tx, f, a);
+    if (st != ST_OK) { /* the error belongs to the caller's instruction */
+        SET(tx, tx->top, f->up);
+        tx->depth--;
+        return st;
+    }
+    *out = f;
+    return ST_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * trace/run.h -- the interpreter loop and its parts, for trace/ and pipeline.c.
+ */
+#ifndef JEDLIK_TRACE_RUN_H
+#define JEDLIK_TRACE_RUN_H
+
+#include "trace/tx.h"
+
+typedef Status (*OpFn)(Tx *tx, Frame *f, const Ins *in);
+#define OP(name, pop, push, operand, handler) Status op_##handler(Tx *tx, Frame *f, const Ins *in);
+#include "bytecode/ops.def"
+#undef OP
+
+typedef struct BreakRow {
+    const char *name, *sentence, *hint;
+} BreakRow;
+extern const BreakRow break_table[BRK_COUNT];
+
+Status tx_init(Tx *tx);
+void tx_free(Tx *tx);
+
+/* A frame without arguments bound; slots are unbound. Linked below tx->top. */
+Status frame_make(Tx *tx, FuncVar *fn, RetKind ret, Frame **out);
+/* The frame ends with a value: to the stack above, or to the C code that waits. */
+Status frame_leave(Tx *tx, Frame *f, Var *value);
+
+/* The root loop: runs tx->root to its end. ST_OK: *out its value. ST_BREAK: state is back at the start of the instruction tx->top->cur. */
+Status trace_root(Tx *tx, Var **out);
+
+/* After ST_RAISE: finds a handler in tx->top or a frame below it down to `base`; ST_RAISE if there is none (frames popped). */
+Status except_unwind(Tx *tx, Frame *base);
+bool except_caught(Tx *tx, Frame *base);
+/* exc: an instance or a class; what `raise exc from cause` does. */
+Status except_raise(Tx *tx, Var *exc, Var *cause);
+Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes);
+
+/* One instruction after a call resolved: result to the stack unless a frame was entered. */
+Status iter_list_of(Tx *tx, Var *v, Var **out);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * trace/tx.c -- begin and end of a trace, breaks.
+ */
+#include "trace/tx.h"
+#include "trace/run.h"
+
+static Status singletons(Tx *tx)
+{
+    PyObject *objs[] = { Py_None, Py_True, Py_False, Py_NotImplemented };
+    Var **vars[] = { &tx->none, &tx->true_, &tx->false_, &tx->notimpl };
+    for (size_t i = 0; i < COUNT_OF(objs); i++) {
+        TRY(var_make(tx, &kind_const, sizeof(Var), Py_TYPE(objs[i]), vars[i]));
+        (*vars[i])->real = objs[i];
+    }
+    return ST_OK;
+}
+
+Status tx_init(Tx *tx)
+{
+    memset(tx, 0, sizeof *tx);
+    arena_init(&tx->arena);
+    tx->guards.arena = tx->graph.arena = &tx->arena;
+    tx->guards.journal = tx->graph.journal = &tx->journal;
+    if (sources_init(&tx->sources, &tx->arena) < 0 || exprs_init(&tx->exprs, &tx->arena) < 0)
+        return ST_ERROR;
+    tx->grad = tx->grad0 = torch_ready ? ambient_grad_enabled() : 1;
+    return singletons(tx);
+}
+
+void tx_free(Tx *tx)
+{
+    journal_free(&tx->journal);
+    arena_free(&tx->arena);
+}
+
+/* -- Breaks --------------------------------------------------------------------- */
+
+const BreakRow break_table[BRK_COUNT] = {
+#define BREAK(name, sentence, hint) { #name, sentence, hint },
+#include "base/breaks.def"
+#undef BREAK
+};
+
+Status graph_break(Tx *tx, BreakId id, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    PyObject *text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    const char *s = text ? PyUnicode_AsUTF8(text) : NULL;
+    if (s == NULL)
+        PyErr_Clear();
+    tx->brk.id = id;
+    tx->brk.text = arena_text(&tx->arena, "%s", s ? s : "");
+    Py_XDECREF(text);
+    Frame *f = tx->top;
+    tx->brk.co = f ? f->code->co : NULL;
+    tx->brk.line = f ? code_line(f->code, (int)f->cur) : 0;
+    return tx->brk.text ? ST_BREAK : ST_ERROR;
+}

@@ -1,0 +1,48 @@
+"""What every test starts from: nothing compiled, stock settings, torch.compile as torch made it."""
+import pytest
+
+import jedlik
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow; --slow runs it"))
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """Leaves no compiled code, no setting and no redirection behind."""
+    jedlik.reset()
+    before = jedlik.config.to_dict()
+    yield
+    jedlik.uninstall()
+    for name, value in before.items():
+        if getattr(jedlik.config, name) != value:
+            setattr(jedlik.config, name, value)
+
+
+class Captures:
+    """A backend that keeps the graphs it is given and runs them as they are."""
+
+    def __init__(self):
+        self.graphs = []
+
+    def __call__(self, gm, example_inputs):
+        self.graphs.append(gm)
+        return gm.forward
+
+    @property
+    def ops(self):
+        return [[n.target for n in gm.graph.nodes if n.op in ("call_function", "call_method", "call_module")]
+                for gm in self.graphs]
+
+
+@pytest.fixture
+def captures():
+    return Captures()
