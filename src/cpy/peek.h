@@ -23,28 +23,16 @@ typedef struct Memo {
 int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint, Memo *memo,
                   PyObject **value);
 /* The instance dictionary, materialised or inline. -1 also: there is none. name: interned str. */
-int cpy_inst_recall(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value);
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value);
 
-static inline int cpy_dict_recall(PyObject *dict, PyObject *key, Py_hash_t hash,
-                                  uint16_t *hint, Memo *memo, PyObject **value)
+static inline int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                                Memo *memo, PyObject **value)
 {
     if (__builtin_expect(((PyDictObject *)dict)->ma_version_tag == memo->state, 1)) {
         *value = memo->value;
         return *value != NULL;
     }
     return cpy_dict_look(dict, key, hash, hint, memo, value);
-}
-
-/* The same once, without a memo. */
-static inline int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
-                                PyObject **value)
-{
-    return cpy_dict_look(dict, key, hash, hint, &(Memo){ 0 }, value);
-}
-
-static inline int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, PyObject **value)
-{
-    return cpy_inst_recall(obj, name, hint, &(Memo){ 0 }, value);
 }
 
 /* The i-th key in order, borrowed; NULL beyond the end. */

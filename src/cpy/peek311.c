@@ -170,13 +170,13 @@ static PyDictKeysObject *shared_keys(PyObject *obj)
     return ((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
 }
 
-int cpy_inst_recall(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value)
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value)
 {
     Home h = home_of(obj);
     Py_hash_t hash = ((PyASCIIObject *)name)->hash;
     *value = NULL;
     if (h.dict)
-        return cpy_dict_recall(h.dict, name, hash, hint, memo, value);
+        return cpy_dict_peek(h.dict, name, hash, hint, memo, value);
     if (!h.values)
         return h.exists ? 0 : -1;
     const PyDictKeysObject *k = shared_keys(obj);

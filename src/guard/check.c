@@ -99,7 +99,7 @@ LOAD(DEFAULT)
 INLINE bool put_item(Run *r, Check *i, PyObject *dict)
 {
     PyObject *v, *key = i->p;
-    if (cpy_dict_recall(dict, key, ((PyASCIIObject *)key)->hash, &i->hint, &i->memo, &v) < 0)
+    if (cpy_dict_peek(dict, key, ((PyASCIIObject *)key)->hash, &i->hint, &i->memo, &v) < 0)
         return false;
     return put(r, i, v);
 }
@@ -132,7 +132,7 @@ LOAD(METHSELF)
 INLINE bool load_ATTR(Run *r, Check *i)
 {
     PyObject *v = NULL;
-    return cpy_inst_recall(BASE, i->p, &i->hint, &i->memo, &v) >= 0 && put(r, i, v);
+    return cpy_inst_peek(BASE, i->p, &i->hint, &i->memo, &v) >= 0 && put(r, i, v);
 }
 
 /* The exact type stands by a check before. */
@@ -189,7 +189,7 @@ LOAD(KEYED)
 {
     const KeyRef *k = i->p;
     PyObject *v = NULL;
-    if (!PyDict_Check(BASE) || cpy_dict_recall(BASE, k->key, k->hash, &i->hint, &i->memo, &v) < 0)
+    if (!PyDict_Check(BASE) || cpy_dict_peek(BASE, k->key, k->hash, &i->hint, &i->memo, &v) < 0)
         return false;
     return put(r, i, v);
 }
@@ -368,7 +368,7 @@ CHECK(KEYS)
 static bool absent(Check *i, PyObject *dict, PyObject *key, Py_hash_t hash)
 {
     PyObject *v;
-    return PyDict_Check(dict) && cpy_dict_recall(dict, key, hash, &i->hint, &i->memo, &v) == 0;
+    return PyDict_Check(dict) && cpy_dict_peek(dict, key, hash, &i->hint, &i->memo, &v) == 0;
 }
 
 CHECK(ABSENT)
@@ -406,7 +406,7 @@ CHECK(INST_NONEMPTY)
 INLINE bool check_INST_ABSENT(Run *r, Check *i)
 {
     PyObject *v = NULL;
-    return cpy_inst_recall(BASE, i->p, &i->hint, &i->memo, &v) == 0;
+    return cpy_inst_peek(BASE, i->p, &i->hint, &i->memo, &v) == 0;
 }
 
 /* By identity or as constants; no hash of a user's object is computed. */
