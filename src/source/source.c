@@ -75,8 +75,12 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssi
     if (s == NULL || (key && (key = keep_key(t->arena, key)) == NULL))
         return NULL;
     size_t at = hash & (t->nbuckets - 1);
-    *s = (Source){ .kind = kind, .id = (uint32_t)t->n++, .base = base, .key = key,
-                   .index = index, .chain = t->bucket[at] };
+    *s = (Source){ .kind = kind,
+                   .id = (uint32_t)t->n++,
+                   .base = base,
+                   .key = key,
+                   .index = index,
+                   .chain = t->bucket[at] };
     t->bucket[at] = s;
     return s;
 }
@@ -102,7 +106,8 @@ static void put_key(Text *t, PyObject *key, bool bare)
 }
 
 /* One stretch of a row's text, up to `end`, the base's place excepted. */
-static void put_part(Text *t, const char *at, const char *end, PyObject *key, Py_ssize_t index)
+static void put_part(Text *t, const char *at, const char *end, PyObject *key,
+                     Py_ssize_t index)
 {
     for (char before = 0; at < end; before = *at++)
         if (*at != '%')
