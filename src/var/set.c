@@ -7,33 +7,11 @@
  * An existing set's table is not pinned by guards, only its order is: once something was added, or a set derived,
  * the order is unknown (`blurred`) and iterating breaks.
  */
+#include "base/settable.h"
 #include "var/container.h"
 #include <opcode.h>
 
 /* -- Real sets ---------------------------------------------------------------------- */
-
-/* A copy with the same table, so that what is done to it has the same effect on the order. */
-static PyObject *twin(PyObject *from)
-{
-    PySetObject *a = (PySetObject *)from;
-    PySetObject *b = (PySetObject *)PySet_New(NULL);
-    if (b == NULL)
-        return NULL;
-    size_t size = ((size_t)a->mask + 1) * sizeof(setentry);
-    setentry *t = b->smalltable;
-    if (a->table != a->smalltable && (t = PyMem_Malloc(size)) == NULL)
-        return PyErr_NoMemory();
-    memcpy(t, a->table, size);
-    b->table = t;
-    b->mask = a->mask;
-    b->fill = a->fill;
-    b->used = a->used;
-    b->finger = a->finger;
-    for (Py_ssize_t i = 0; i <= b->mask; i++)
-        if (t[i].key != NULL && t[i].key != _PySet_Dummy)
-            Py_INCREF(t[i].key);
-    return (PyObject *)b;
-}
 
 static bool replay(PyObject **live, SetOp *op)
 {
@@ -59,7 +37,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
     bool valid = s->live && from > 0 && from <= n &&
                  s->log.v[from - 1].serial == s->live_serial;
     if (!valid) {
-        s->live = tx_hold(tx, s->shadow ? twin(s->shadow) : PySet_New(NULL));
+        s->live = tx_hold(tx, s->shadow ? set_twin(s->shadow, false) : PySet_New(NULL));
         TRY_PTR(s->live);
         s->nlive = from = 0;
     }
@@ -254,7 +232,7 @@ Status set_pop(Tx *tx, SetVar *s, Var **out)
     size_t at = 0;
     KeyEntry *e = keymap_next(&s->items, &at);
     if (!keyless) {
-        PyObject *probe = tx_hold(tx, twin(live)), *key;
+        PyObject *probe = tx_hold(tx, set_twin(live, false)), *key;
         MEM(probe && (key = tx_hold(tx, PySet_Pop(probe))));
         Py_hash_t h = PyObject_Hash(key);
         e = keymap_find(&s->items, key, h);
@@ -427,7 +405,7 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     TRY(set_algebra(tx, s, b, op, &PySet_Type, &to));
     TRY(real_now(tx, s, &rs));
     TRY(real_now(tx, b, &rb));
-    PyObject *real = tx_hold(tx, twin(rs));
+    PyObject *real = tx_hold(tx, set_twin(rs, false));
     TRY_PTR(real);
     PyObject *same = tx_hold(tx, compute_in_place(real, s == b ? real : rb, op));
     TRY_PTR(same);
@@ -448,7 +426,7 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
             if (e[i].key)
                 MEM(_PyDict_SetItem_KnownHash(keys, e[i].key, Py_None, e[i].hash) == 0);
         TRY(real_now(tx, s, &live));
-        PyObject *real = tx_hold(tx, twin(live));
+        PyObject *real = tx_hold(tx, set_twin(live, false));
         MEM(real && _PySet_Update(real, keys) == 0);
         set_base(tx, s, real);
     }
