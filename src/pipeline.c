@@ -80,6 +80,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
         Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
         TRY_PTR(src);
         TRY(lazy_new(tx, exc, src, &tx->handled));
+        tx->handled0 = tx->handled;
     }
     return ST_OK;
 }

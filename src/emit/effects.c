@@ -190,18 +190,25 @@ static Status exc_effects(Emit *e, Var *v)
     return d ? attr_effects(e, v, d) : ST_OK;
 }
 
-/* The real iterator makes the steps that the trace made; one more if it came to the end. */
+/* The real iterator makes the steps that the trace made. */
 static Status iter_effects(Emit *e, Var *v)
 {
-    IterVar *it = AS(IterVar, v);
     Var *steps;
-    TRY(const_int(e->tx, (Py_ssize_t)it->at + (it->seq == NULL), &steps));
+    TRY(const_int(e->tx, (Py_ssize_t)AS(IterVar, v)->at, &steps));
     return add_call(e, FX_CALL, HELPER_advance, v, 1, &steps);
 }
 
 static Status set_effects(Emit *e, Var *v)
 {
-    return graph_break(e->tx, BRK_REBUILD, "set");
+    PyObject *steps;
+    Var **items, **all;
+    int n;
+    TRY(emit_set_steps(e, v, &steps, &items, &n));
+    all = emit_alloc(e, ((size_t)n + 1) * sizeof *all);
+    TRY_PTR(all);
+    TRY(const_peek(e->tx, steps, &all[0]));
+    memcpy(all + 1, items, (size_t)n * sizeof *all);
+    return add_call(e, FX_CALL, HELPER_replay_set, v, n + 1, all);
 }
 
 static Status (*const rows[KIND_COUNT])(Emit *e, Var *v) = {

@@ -90,7 +90,7 @@ PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
         if (set_step(a[0], steps[i], takes ? *item++ : NULL) < 0)
             return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(a[0]);
 }
 
 PyObject *do_copy_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
@@ -145,13 +145,37 @@ PyObject *do_advance(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return done(step(a[0], PyLong_AsSsize_t(a[1])));
 }
 
+static int set_state(PyObject *it, PyObject *state)
+{
+    PyObject *none = PyObject_CallMethod(it, "__setstate__", "(O)", state);
+    Py_XDECREF(none);
+    return none ? 0 : -1;
+}
+
+PyObject *do_set_state(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return set_state(a[0], a[1]) < 0 ? NULL : Py_NewRef(a[0]);
+}
+
+/* `at` is the place of the next item; reversed ones stand one above it. */
+static int move_to(PyObject *it, Py_ssize_t at)
+{
+    bool down = Py_IS_TYPE(it, &PyListRevIter_Type) || Py_IS_TYPE(it, &PyReversed_Type);
+    if (!down)
+        return step(it, at);
+    PyObject *place = PyLong_FromSsize_t(at - 1);
+    int result = place ? set_state(it, place) : -1;
+    Py_XDECREF(place);
+    return result;
+}
+
 PyObject *do_make_iter(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyTypeObject *type = (PyTypeObject *)a[0];
     PyObject *seq = walked(type, a[1]);
     PyObject *it = seq ? start(type, seq) : NULL;
     Py_XDECREF(seq);
-    if (it && step(it, PyLong_AsSsize_t(a[2])) < 0)
+    if (it && move_to(it, PyLong_AsSsize_t(a[2])) < 0)
         Py_CLEAR(it);
     return it;
 }

@@ -147,6 +147,7 @@ Status emit_distinct(Tx *tx);                       /* not-aliased guards */
 Status emit_hand_off(Emit *e, PyObject **callable); /* new reference; None: no graph */
 Status emit_exit(Emit *e, Exit **out);
 Status emit_load_frames(Emit *e);
+Status emit_set_steps(Emit *e, Var *v, PyObject **steps, Var ***items, int *n);
 Status emit_note(Emit *e); /* texts for emit_log */
 Status emit_note_guards(Emit *e, const Guards *g);
 

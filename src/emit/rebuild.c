@@ -186,36 +186,102 @@ Status build_dictview(Emit *e, Item *it)
 
 /* -- Sets ------------------------------------------------------------------------------------------ */
 
-static Status put_members(Emit *e, SetVar *s)
+/* What replay_set does, and with which items: the log; then what goes by identity and so is in no shadow. */
+Status emit_set_steps(Emit *e, Var *v, PyObject **steps, Var ***items, int *n)
 {
+    SetVar *s = AS(SetVar, v);
     KeyEntry *k;
-    for (size_t at = 0; (k = keymap_next(&s->items, &at));)
-        TRY(emit_load(e, k->value));
+    size_t most = s->log.n + s->items.n, count = 0;
+    char *what = emit_alloc(e, most + 1);
+    *items = emit_alloc(e, (most + 1) * sizeof **items);
+    if (what == NULL || *items == NULL)
+        return ST_ERROR;
+    *n = 0;
+    for (size_t i = 0; i < s->log.n; i++) {
+        what[count++] = (char)s->log.v[i].what;
+        if (s->log.v[i].what == '+' || s->log.v[i].what == '-')
+            (*items)[(*n)++] = s->log.v[i].item;
+    }
+    for (size_t i = 0; s->shadow && (k = keymap_next(&s->items, &i));)
+        if (k->key == NULL) {
+            what[count++] = '+';
+            (*items)[(*n)++] = k->value;
+        }
+    *steps = tx_hold(e->tx, PyBytes_FromStringAndSize(what, (Py_ssize_t)count));
+    return *steps ? ST_OK : ST_ERROR;
+}
+
+/* The set before its log: a copy of the shadow, or empty. */
+static Status put_base(Emit *e, SetVar *s)
+{
+    if (s->shadow == NULL) {
+        put(e, OP_BUILD_SET, 0);
+        return ST_OK;
+    }
+    put_helper(e, HELPER_copy_set);
+    TRY(emit_load_obj(e, s->shadow));
+    put_const(e, Py_False);
+    put_call(e, 2);
     return ST_OK;
+}
+
+static Status put_steps(Emit *e, PyObject *steps, Var **items, int n)
+{
+    put_const(e, steps);
+    TRY(put_all(e, items, n));
+    put_call(e, n + 2);
+    return ST_OK;
+}
+
+static bool only_adds(const char *steps)
+{
+    return steps[strspn(steps, "+")] == '\0';
+}
+
+static Status put_set(Emit *e, Item *it)
+{
+    SetVar *s = AS(SetVar, it->v);
+    PyObject *steps;
+    Var **items;
+    int n;
+    if (s->blurred && s->items.n > 1)
+        return graph_break(e->tx, BRK_REBUILD, "a set whose order depends on its hidden history");
+    if (it->shell)
+        return put_base(e, s);
+    TRY(emit_set_steps(e, it->v, &steps, &items, &n));
+    if (s->shadow == NULL && only_adds(PyBytes_AS_STRING(steps))) {
+        TRY(put_all(e, items, n));
+        put(e, OP_BUILD_SET, n);
+        return ST_OK;
+    }
+    put_helper(e, HELPER_replay_set);
+    TRY(put_base(e, s));
+    return put_steps(e, steps, items, n);
 }
 
 Status build_set(Emit *e, Item *it)
 {
-    SetVar *s = AS(SetVar, it->v);
     bool frozen = !is_plain(it->v, &PySet_Type);
-    if (frozen)
-        TRY(put_callee(e, (PyObject *)it->v->type));
-    if (!it->shell)
-        TRY(put_members(e, s));
-    int n = it->shell ? 0 : (int)s->items.n;
-    put(e, frozen ? OP_BUILD_LIST : OP_BUILD_SET, n);
-    if (frozen)
-        put_call(e, 1);
+    if (!frozen)
+        return put_set(e, it);
+    if (it->shell)
+        return graph_break(e->tx, BRK_REBUILD, "a frozenset that contains itself");
+    put_helper(e, HELPER_copy_set);
+    TRY(put_set(e, it));
+    put_const(e, Py_True);
+    put_call(e, 2);
     return ST_OK;
 }
 
 Status build_set_fill(Emit *e, Item *it)
 {
-    SetVar *s = AS(SetVar, it->v);
+    PyObject *steps;
+    Var **items;
+    int n;
+    TRY(emit_set_steps(e, it->v, &steps, &items, &n));
+    put_helper(e, HELPER_replay_set);
     put_self(e, it);
-    TRY(put_members(e, s));
-    put(e, OP_BUILD_LIST, (int)s->items.n);
-    put(e, OP_SET_UPDATE, 1);
+    TRY(put_steps(e, steps, items, n));
     put(e, OP_POP_TOP, 0);
     return ST_OK;
 }

@@ -3,6 +3,9 @@
  */
 #include "emit/rebuild.h"
 
+#include "var/binops.h"
+#include "var/container.h"
+
 /* -- Over sequences ------------------------------------------------------------------------ */
 
 /* Something empty that gives an iterator of this type; new reference or NULL: unknown type. */
@@ -33,58 +36,270 @@ static Status exhausted(Emit *e, Item *it)
     return emit_load_obj(e, empty);
 }
 
-/* make_iter(type, seq, at); the steps of an exhausted one go past the end. */
+/* How many items a dict's iterator has given: the trace counts places. */
+static Status dict_count_to(Emit *e, DictVar *d, size_t at, Py_ssize_t *n)
+{
+    DictPos p = { 0 };
+    bool more = true;
+    for (*n = 0; more && p.at < at; ++*n)
+        TRY(dict_step(e->tx, d, &p, &more));
+    return ST_OK;
+}
+
+static Status position(Emit *e, IterVar *i, Py_ssize_t *at)
+{
+    KindId k = i->seq->kind->id;
+    *at = (Py_ssize_t)i->at;
+    if (k != KIND_dict && k != KIND_dictview)
+        return ST_OK;
+    if (i->step < 0)
+        return graph_break(e->tx, BRK_REBUILD, "%s", i->v.type->tp_name);
+    Var *d = k == KIND_dict ? i->seq : AS(DictViewVar, i->seq)->dict;
+    return dict_count_to(e, AS(DictVar, d), i->at, at);
+}
+
+static Status put_number(Emit *e, Py_ssize_t n)
+{
+    PyObject *number = tx_hold(e->tx, PyLong_FromSsize_t(n));
+    TRY_PTR(number);
+    put_const(e, number);
+    return ST_OK;
+}
+
+/* make_iter(type, seq, at); an exhausted one is stepped past its end. */
 Status build_iter(Emit *e, Item *it)
 {
     IterVar *i = AS(IterVar, it->v);
-    if (i->seq == NULL && i->items && i->at < (uintptr_t)i->n)
-        return graph_break(e->tx, BRK_REBUILD, "%s", it->v->type->tp_name);
+    Py_ssize_t at = 1;
+    if (i->seq)
+        TRY(position(e, i, &at));
     put_helper(e, HELPER_make_iter);
     TRY(emit_load_obj(e, (PyObject *)it->v->type));
     TRY(i->seq ? emit_load(e, i->seq) : exhausted(e, it));
-    PyObject *at = tx_hold(e->tx, PyLong_FromSize_t(i->seq ? i->at : 1));
-    TRY_PTR(at);
-    put_const(e, at);
+    TRY(put_number(e, at));
     put_call(e, 3);
     return ST_OK;
 }
 
 /* -- Over iterators ---------------------------------------------------------------------------- */
 
-static Status wrap_args(Emit *e, WrapIterVar *w, int *n)
+static Status put_or_none(Emit *e, Var *v)
 {
-    *n = w->n;
-    if (w->fn && w->what != 'e') {
-        TRY(emit_load(e, w->fn));
-        ++*n;
+    return emit_load(e, v ? v : tx_none(e->tx));
+}
+
+static Status no_wrap(Emit *e, WrapIterVar *w)
+{
+    return graph_break(e->tx, BRK_REBUILD, "%s", w->v.type->tp_name);
+}
+
+/* type(parts...): f the function or None, * all iterators, 0 the first one. */
+static Status put_wrap(Emit *e, WrapIterVar *w, const char *parts)
+{
+    int n = 0;
+    TRY(put_callee(e, (PyObject *)w->v.type));
+    for (const char *c = parts; *c; c++) {
+        if (*c == 'f')
+            TRY(put_or_none(e, w->fn));
+        else
+            TRY(put_all(e, w->its, *c == '0' ? 1 : w->n));
+        n += *c == '*' ? w->n : 1;
     }
-    TRY(put_all(e, w->its, w->n));
-    if (w->what != 'e')
-        return ST_OK;
-    PyObject *at = tx_hold(e->tx, PyLong_FromSize_t(w->at));
-    TRY_PTR(at);
-    put_const(e, at);
-    ++*n;
+    put_call(e, n);
     return ST_OK;
 }
+
+/* it.__setstate__(state), with the iterator and the helper already on the stack, state on top. */
+static Status put_state(Emit *e, Var *state)
+{
+    TRY(emit_load(e, state));
+    put_call(e, 2);
+    return ST_OK;
+}
+
+static Status wrap_zip(Emit *e, WrapIterVar *w)
+{
+    PyObject *kw = tx_hold(e->tx, Py_BuildValue("(s)", "strict"));
+    TRY_PTR(kw);
+    TRY(put_callee(e, (PyObject *)w->v.type));
+    TRY(put_all(e, w->its, w->n));
+    if (w->strict)
+        put_const(e, Py_True);
+    if (e->code)
+        asm_call(e->code, w->n + w->strict, w->strict ? kw : NULL);
+    return ST_OK;
+}
+
+static Status wrap_enumerate(Emit *e, WrapIterVar *w)
+{
+    Var *v[2] = { w->its[0] };
+    TRY(const_int(e->tx, (Py_ssize_t)w->at, &v[1]));
+    if (w->fn)
+        TRY(var_binary(e->tx, w->fn, v[1], BINOP_ADD, &v[1]));
+    return put_new(e, w->v.type, v, 2);
+}
+
+static Status wrap_callable(Emit *e, WrapIterVar *w)
+{
+    PyObject *iter = PyDict_GetItemString(PyEval_GetBuiltins(), "iter");
+    if (w->its[0] == NULL || iter == NULL)
+        return no_wrap(e, w);
+    TRY(put_callee(e, iter));
+    TRY(emit_load(e, w->fn));
+    TRY(emit_load(e, w->its[0]));
+    put_call(e, 2);
+    return ST_OK;
+}
+
+static Status wrap_index(Emit *e, WrapIterVar *w)
+{
+    if (w->its[0] == NULL)
+        return no_wrap(e, w);
+    put_helper(e, HELPER_make_iter);
+    TRY(emit_load_obj(e, (PyObject *)w->v.type));
+    TRY(emit_load(e, w->its[0]));
+    TRY(put_number(e, (Py_ssize_t)w->at));
+    put_call(e, 3);
+    return ST_OK;
+}
+
+/* chain() with (source, current) as its state. */
+static Status wrap_chain(Emit *e, WrapIterVar *w)
+{
+    Var *state;
+    if (w->its[0] == NULL)
+        return put_new(e, w->v.type, NULL, 0);
+    TRY(tuple_new(e->tx, w->its, w->its[1] ? 2 : 1, &state));
+    put_helper(e, HELPER_set_state);
+    TRY(put_new(e, w->v.type, NULL, 0));
+    return put_state(e, state);
+}
+
+static Status wrap_islice(Emit *e, WrapIterVar *w)
+{
+    Var *v[4] = { w->its[0], NULL, tx_none(e->tx) };
+    Py_ssize_t at = (Py_ssize_t)w->at;
+    if (w->its[0] == NULL) {
+        TRY(tuple_new(e->tx, NULL, 0, &v[0]));
+        TRY(const_int(e->tx, 0, &v[1]));
+        return put_new(e, w->v.type, v, 2);
+    }
+    TRY(const_int(e->tx, (Py_ssize_t)w->state - at, &v[1]));
+    if (w->stop >= 0)
+        TRY(const_int(e->tx, w->stop - at, &v[2]));
+    TRY(const_int(e->tx, w->step, &v[3]));
+    return put_new(e, w->v.type, v, 4);
+}
+
+static Status wrap_repeat(Emit *e, WrapIterVar *w)
+{
+    Var *v[2] = { w->fn };
+    bool ever = w->at == UINTPTR_MAX;
+    if (!ever)
+        TRY(const_int(e->tx, (Py_ssize_t)w->at, &v[1]));
+    return put_new(e, w->v.type, v, ever ? 1 : 2);
+}
+
+static Status wrap_count(Emit *e, WrapIterVar *w)
+{
+    Var *v[2] = { (Var *)w->state, w->fn };
+    return put_new(e, w->v.type, v, 2);
+}
+
+/* cycle(rest) with (what was seen, 1 once that is all) as its state. */
+static Status wrap_cycle(Emit *e, WrapIterVar *w)
+{
+    Var *state[2] = { w->its[1] }, *tuple;
+    put_helper(e, HELPER_set_state);
+    TRY(put_callee(e, (PyObject *)w->v.type));
+    if (w->state) {
+        put_helper(e, HELPER_make_iter);
+        TRY(emit_load_obj(e, (PyObject *)&PyListIter_Type));
+        TRY(emit_load(e, w->its[1]));
+        TRY(put_number(e, (Py_ssize_t)w->at));
+        put_call(e, 3);
+    } else
+        TRY(emit_load(e, w->its[0]));
+    put_call(e, 1);
+    TRY(const_int(e->tx, w->state != 0, &state[1]));
+    TRY(tuple_new(e->tx, state, 2, &tuple));
+    return put_state(e, tuple);
+}
+
+static Status wrap_accumulate(Emit *e, WrapIterVar *w)
+{
+    Var *v[3] = { w->its[0], w->fn ? w->fn : tx_none(e->tx), w->its[1] };
+    Var *total = (Var *)w->state;
+    if (total == NULL && w->its[1]) {
+        PyObject *kw = tx_hold(e->tx, Py_BuildValue("(s)", "initial"));
+        TRY_PTR(kw);
+        TRY(put_callee(e, (PyObject *)w->v.type));
+        TRY(put_all(e, v, 3));
+        if (e->code)
+            asm_call(e->code, 3, kw);
+        return ST_OK;
+    }
+    if (total)
+        put_helper(e, HELPER_set_state);
+    TRY(put_new(e, w->v.type, v, 2));
+    return total ? put_state(e, total) : ST_OK;
+}
+
+/* takewhile, dropwhile: whether the first part is over. */
+static Status wrap_while(Emit *e, WrapIterVar *w)
+{
+    if (!w->state)
+        return put_wrap(e, w, "f0");
+    put_helper(e, HELPER_set_state);
+    TRY(put_wrap(e, w, "f0"));
+    return put_state(e, tx_bool(e->tx, true));
+}
+
+static Status wrap_pairwise(Emit *e, WrapIterVar *w)
+{
+    return w->its[0] && !w->state ? put_wrap(e, w, "0") : no_wrap(e, w);
+}
+
+static Status wrap_longest(Emit *e, WrapIterVar *w)
+{
+    PyObject *kw = tx_hold(e->tx, Py_BuildValue("(s)", "fillvalue"));
+    Var *none;
+    TRY_PTR(kw);
+    TRY(tuple_new(e->tx, NULL, 0, &none));
+    TRY(put_callee(e, (PyObject *)w->v.type));
+    for (int i = 0; i < w->n; i++)
+        TRY(emit_load(e, w->its[i] ? w->its[i] : none));
+    TRY(put_or_none(e, w->fn));
+    if (e->code)
+        asm_call(e->code, w->n + 1, kw);
+    return ST_OK;
+}
+
+typedef struct WrapRow {
+    const char *parts; /* for put_wrap, or */
+    Status (*build)(Emit *e, WrapIterVar *w);
+} WrapRow;
+
+static const WrapRow wraps[128] = {
+    ['m'] = { "f*", NULL },          ['f'] = { "f*", NULL },
+    ['F'] = { "f*", NULL },          ['S'] = { "f*", NULL },
+    ['C'] = { "*", NULL },           ['z'] = { NULL, wrap_zip },
+    ['e'] = { NULL, wrap_enumerate }, ['c'] = { NULL, wrap_callable },
+    ['q'] = { NULL, wrap_index },    ['R'] = { NULL, wrap_index },
+    ['h'] = { NULL, wrap_chain },    ['s'] = { NULL, wrap_islice },
+    ['r'] = { NULL, wrap_repeat },   ['n'] = { NULL, wrap_count },
+    ['y'] = { NULL, wrap_cycle },    ['a'] = { NULL, wrap_accumulate },
+    ['t'] = { NULL, wrap_while },    ['d'] = { NULL, wrap_while },
+    ['p'] = { NULL, wrap_pairwise }, ['Z'] = { NULL, wrap_longest },
+};
 
 Status build_wrapiter(Emit *e, Item *it)
 {
     WrapIterVar *w = AS(WrapIterVar, it->v);
-    int n;
-    if (strchr("mfze", w->what) == NULL)
-        return graph_break(e->tx, BRK_REBUILD, "%s", it->v->type->tp_name);
-    TRY(put_callee(e, (PyObject *)it->v->type));
-    TRY(wrap_args(e, w, &n));
-    PyObject *kw = w->strict ? tx_hold(e->tx, Py_BuildValue("(s)", "strict")) : NULL;
-    if (w->strict) {
-        TRY_PTR(kw);
-        put_const(e, Py_True);
-        n++;
-    }
-    if (e->code)
-        asm_call(e->code, n, kw);
-    return ST_OK;
+    const WrapRow *row = &wraps[(unsigned char)w->what];
+    if (row->parts)
+        return put_wrap(e, w, row->parts);
+    return row->build ? row->build(e, w) : no_wrap(e, w);
 }
 
 /* -- Generators ------------------------------------------------------------------------------------ */

@@ -7,33 +7,11 @@
  * An existing set's table is not pinned by guards, only its order is: once something was added, or a set derived,
  * the order is unknown (`blurred`) and iterating breaks.
  */
+#include "base/settable.h"
 #include "var/container.h"
 #include <opcode.h>
 
 /* -- Real sets ---------------------------------------------------------------------- */
-
-/* A copy with the same table, so that what is done to it has the same effect on the order. */
-static PyObject *twin(PyObject *from)
-{
-    PySetObject *a = (PySetObject *)from;
-    PySetObject *b = (PySetObject *)PySet_New(NULL);
-    if (b == NULL)
-        return NULL;
-    size_t size = ((size_t)a->mask + 1) * sizeof(setentry);
-    setentry *t = b->smalltable;
-    if (a->table != a->smalltable && (t = PyMem_Malloc(size)) == NULL)
-        return PyErr_NoMemory();
-    memcpy(t, a->table, size);
-    b->table = t;
-    b->mask = a->mask;
-    b->fill = a->fill;
-    b->used = a->used;
-    b->finger = a->finger;
-    for (Py_ssize_t i = 0; i <= b->mask; i++)
-        if (t[i].key != NULL && t[i].key != _PySet_Dummy)
-            Py_INCREF(t[i].key);
-    return (PyObject *)b;
-}
 
 static bool replay(PyObject **live, SetOp *op)
 {
@@ -59,7 +37,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
     bool valid = s->live && from > 0 && from <= n &&
                  s->log.v[from - 1].serial == s->live_serial;
     if (!valid) {
-        s->live = tx_hold(tx, s->shadow ? twin(s->shadow) : PySet_New(NULL));
+        s->live = tx_hold(tx, s->shadow ? set_twin(s->shadow, false) : PySet_New(NULL));
         TRY_PTR(s->live);
         s->nlive = from = 0;
     }
@@ -239,6 +217,33 @@ Status set_clear(Tx *tx, SetVar *s)
     return log_op(tx, s, 'c', NULL, NULL);
 }
 
+/* Which member goes is a matter of the table; *out NULL: empty. */
+Status set_pop(Tx *tx, SetVar *s, Var **out)
+{
+    PyObject *live;
+    TRY(set_open(tx, s));
+    *out = NULL;
+    if (s->items.n == 0)
+        return ST_OK;
+    TRY(real_now(tx, s, &live));
+    bool keyless = (Py_ssize_t)s->items.n > PySet_GET_SIZE(live);
+    if (s->items.n > 1 && (s->v.real || s->blurred || keyless))
+        return graph_break(tx, BRK_DYN_KEY, "pop() from a set whose history is hidden");
+    size_t at = 0;
+    KeyEntry *e = keymap_next(&s->items, &at);
+    if (!keyless) {
+        PyObject *probe = tx_hold(tx, twin(live)), *key;
+        MEM(probe && (key = tx_hold(tx, PySet_Pop(probe))));
+        Py_hash_t h = PyObject_Hash(key);
+        e = keymap_find(&s->items, key, h);
+    }
+    TRY(touch(tx, &s->v));
+    *out = e->value;
+    PyObject *key = e->key;
+    keymap_del_entry(&s->items, &tx->journal, e);
+    return log_op(tx, s, 'p', *out, key);
+}
+
 /* -- Order ------------------------------------------------------------------------------------- */
 
 static Status order_known(Tx *tx, SetVar *s, PyObject *live)
@@ -353,7 +358,7 @@ Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVa
 
 /* Turns s into the members of `to`: element by element for an existing set, whose log is replayed; a new set takes
  * over the real set that went through the bulk operation. */
-static Status become(Tx *tx, SetVar *s, SetVar *to)
+Status set_become(Tx *tx, SetVar *s, SetVar *to)
 {
     size_t at = 0;
     if (s->v.real == NULL) {
@@ -400,12 +405,12 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     TRY(set_algebra(tx, s, b, op, &PySet_Type, &to));
     TRY(real_now(tx, s, &rs));
     TRY(real_now(tx, b, &rb));
-    PyObject *real = tx_hold(tx, twin(rs));
+    PyObject *real = tx_hold(tx, set_twin(rs, false));
     TRY_PTR(real);
     PyObject *same = tx_hold(tx, compute_in_place(real, s == b ? real : rb, op));
     TRY_PTR(same);
     to->shadow = same;
-    return become(tx, s, to);
+    return set_become(tx, s, to);
 }
 
 /* A real dict or the keys of one are merged with the table made large enough first: done for real. */
@@ -421,7 +426,7 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
             if (e[i].key)
                 MEM(_PyDict_SetItem_KnownHash(keys, e[i].key, Py_None, e[i].hash) == 0);
         TRY(real_now(tx, s, &live));
-        PyObject *real = tx_hold(tx, twin(live));
+        PyObject *real = tx_hold(tx, set_twin(live, false));
         MEM(real && _PySet_Update(real, keys) == 0);
         set_base(tx, s, real);
     }
