@@ -71,14 +71,15 @@ static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t 
 static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject **value)
 {
     uint16_t hint = 0;
+    Memo memo = { 0 };
     int found;
     *value = NULL;
     if (d->owner == NULL)
-        found = cpy_dict_peek(d->v.real, key, h, &hint, value);
+        found = cpy_dict_peek(d->v.real, key, h, &hint, &memo, value);
     else if (PyUnicode_CheckExact(key))
-        found = cpy_inst_peek(d->owner->real, interned(tx, key), &hint, value);
+        found = cpy_inst_peek(d->owner->real, interned(tx, key), &hint, &memo, value);
     else
-        found = d->v.real ? cpy_dict_peek(d->v.real, key, h, &hint, value) : 0;
+        found = d->v.real ? cpy_dict_peek(d->v.real, key, h, &hint, &memo, value) : 0;
     if (found < 0 && d->owner == NULL)
         return graph_break(tx, BRK_DYN_KEY, "keys of the dictionary are compared by user code");
     if (found <= 0)

@@ -232,7 +232,7 @@ Status set_pop(Tx *tx, SetVar *s, Var **out)
     size_t at = 0;
     KeyEntry *e = keymap_next(&s->items, &at);
     if (!keyless) {
-        PyObject *probe = tx_hold(tx, twin(live)), *key;
+        PyObject *probe = tx_hold(tx, set_twin(live, false)), *key;
         MEM(probe && (key = tx_hold(tx, PySet_Pop(probe))));
         Py_hash_t h = PyObject_Hash(key);
         e = keymap_find(&s->items, key, h);
