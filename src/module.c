@@ -66,6 +66,20 @@ static PyObject *dump(PyObject *module, PyObject *letters)
     return s ? emit_dump(s) : NULL;
 }
 
+static PyObject *dump_begin(PyObject *module, PyObject *unused)
+{
+    Py_XSETREF(emit_log, PyList_New(0));
+    if (emit_log == NULL)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *dump_end(PyObject *module, PyObject *unused)
+{
+    Py_CLEAR(emit_log);
+    Py_RETURN_NONE;
+}
+
 static PyObject *blocks(PyObject *module, PyObject *unused)
 {
     return PyLong_FromSsize_t(mem_blocks);
@@ -81,6 +95,8 @@ static PyMethodDef methods[] = {
     { "stats", stats, METH_NOARGS, "Counts since the start or the last reset()." },
     { "reset", reset, METH_NOARGS, "Forgets everything that was compiled, and the counts." },
     { "dump", dump, METH_O, "dump(letters): representations of the last compile." },
+    { "dump_begin", dump_begin, METH_NOARGS, "Starts keeping representations for dump()." },
+    { "dump_end", dump_end, METH_NOARGS, "Forgets them." },
     { "blocks", blocks, METH_NOARGS, "Blocks of raw memory the engine holds." },
     { NULL, NULL, 0, NULL },
 };

@@ -96,10 +96,25 @@ void report_graph(Tx *tx, int ops)
                             place(tx->root->code->co, tx->root->code->co->co_firstlineno), "ops", ops));
 }
 
+/* JEDLIK_DUMP=t: one line a break. */
+static void tell_break(Tx *tx)
+{
+    const char *letters = getenv("JEDLIK_DUMP");
+    if (letters == NULL || strchr(letters, 't') == NULL)
+        return;
+    PyObject *where = place(tx->brk.co, tx->brk.line);
+    const BreakRow *row = &break_table[tx->brk.id];
+    PySys_FormatStderr("jedlik: break %s at %S: %s: %s\n", row->name, where ? where : Py_None, row->sentence,
+                       tx->brk.text);
+    Py_XDECREF(where);
+    PyErr_Clear();
+}
+
 void report_break(Tx *tx)
 {
     const BreakRow *row = &break_table[tx->brk.id];
     counts.brk[tx->brk.id]++;
+    tell_break(tx);
     if (events)
         event(Py_BuildValue("{s:s,s:N,s:N,s:s,s:s}", "kind", "break", "place", place(tx->brk.co, tx->brk.line),
                             "reason", PyUnicode_FromFormat("%s: %s", row->sentence, tx->brk.text), "hint", row->hint,

@@ -98,9 +98,8 @@ LOAD(DEFAULT)
 
 INLINE bool put_item(Run *r, Check *i, PyObject *dict)
 {
-    PyObject *v = NULL;
-    PyObject *key = i->p;
-    if (cpy_dict_peek(dict, key, ((PyASCIIObject *)key)->hash, &i->hint, &v) < 0)
+    PyObject *v, *key = i->p;
+    if (cpy_dict_peek(dict, key, ((PyASCIIObject *)key)->hash, &i->hint, &i->memo, &v) < 0)
         return false;
     return put(r, i, v);
 }
@@ -133,7 +132,7 @@ LOAD(METHSELF)
 INLINE bool load_ATTR(Run *r, Check *i)
 {
     PyObject *v = NULL;
-    return cpy_inst_peek(BASE, i->p, &i->hint, &v) >= 0 && put(r, i, v);
+    return cpy_inst_peek(BASE, i->p, &i->hint, &i->memo, &v) >= 0 && put(r, i, v);
 }
 
 /* The exact type stands by a check before. */
@@ -187,7 +186,7 @@ LOAD(KEYED)
 {
     const KeyRef *k = i->p;
     PyObject *v = NULL;
-    if (!PyDict_Check(BASE) || cpy_dict_peek(BASE, k->key, k->hash, &i->hint, &v) < 0)
+    if (!PyDict_Check(BASE) || cpy_dict_peek(BASE, k->key, k->hash, &i->hint, &i->memo, &v) < 0)
         return false;
     return put(r, i, v);
 }
@@ -343,24 +342,24 @@ CHECK(NONEMPTY)
 
 CHECK(KEYS)
 {
-    return PyDict_Check(BASE) && cpy_dict_keys_are(BASE, i->p);
+    return PyDict_Check(BASE) && cpy_dict_keys_are(BASE, i->p, &i->memo);
 }
 
-static bool absent(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint)
+static bool absent(Check *i, PyObject *dict, PyObject *key, Py_hash_t hash)
 {
-    PyObject *v = NULL;
-    return PyDict_Check(dict) && cpy_dict_peek(dict, key, hash, hint, &v) == 0;
+    PyObject *v;
+    return PyDict_Check(dict) && cpy_dict_peek(dict, key, hash, &i->hint, &i->memo, &v) == 0;
 }
 
 CHECK(ABSENT)
 {
-    return absent(BASE, i->p, ((PyASCIIObject *)i->p)->hash, &i->hint);
+    return absent(i, BASE, i->p, ((PyASCIIObject *)i->p)->hash);
 }
 
 CHECK(ABSENT_KEYED)
 {
     const KeyRef *k = i->p;
-    return absent(BASE, k->key, k->hash, &i->hint);
+    return absent(i, BASE, k->key, k->hash);
 }
 
 CHECK(INST_TYPE)
@@ -370,7 +369,7 @@ CHECK(INST_TYPE)
 
 CHECK(INST_KEYS)
 {
-    return cpy_inst_keys_are(BASE, i->p);
+    return cpy_inst_keys_are(BASE, i->p, &i->memo);
 }
 
 CHECK(INST_LEN)
@@ -387,7 +386,7 @@ CHECK(INST_NONEMPTY)
 INLINE bool check_INST_ABSENT(Run *r, Check *i)
 {
     PyObject *v = NULL;
-    return cpy_inst_peek(BASE, i->p, &i->hint, &v) == 0;
+    return cpy_inst_peek(BASE, i->p, &i->hint, &i->memo, &v) == 0;
 }
 
 /* By identity or as constants; no hash of a user's object is computed. */

@@ -9,6 +9,7 @@
 #ifndef JEDLIK_GUARD_PROGRAM_H
 #define JEDLIK_GUARD_PROGRAM_H
 
+#include "cpy/peek.h"
 #include "guard/guard.h"
 
 typedef enum {
@@ -39,9 +40,10 @@ typedef struct Check {
     uint32_t a, b, c; /* registers: target, operand, second operand */
     void *p;          /* key, index, number or payload */
     void *q;          /* type or object compared with */
+    Memo memo;        /* of the last lookup in a dictionary */
 } Check;
 
-_Static_assert(sizeof(Check) == 32, "two instructions a cache line");
+_Static_assert(sizeof(Check) == 48, "instructions are read in a row: keep them dense");
 
 /* Loads compare what they load as `post` says; evaluations do not. */
 static inline bool is_load(const Check *c)

@@ -24,6 +24,8 @@ enum {
     F_SPECIAL = 1 << 11,
     F_NONE = 1 << 12,
     F_LOOSE = 1 << 13,
+    F_LAYOUT = 1 << 14,
+    F_FRESH = 1 << 15,
 };
 
 static PyObject *by_name;   /* plain name -> flags, from OPS */
@@ -52,6 +54,8 @@ static TorchOp op_of(long f)
         .user = f & F_USER,
         .structured = f & F_STRUCT,
         .loose = f & F_LOOSE,
+        .layout = f & F_LAYOUT,
+        .fresh = f & F_FRESH,
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
 }
@@ -151,7 +155,7 @@ static int add_rows(bool paths)
 {
     enum { NODE = F_NODE, FACTORY = F_FACTORY, RANDOM = F_RANDOM, MUTATES = F_MUTATES, VIEW = F_VIEW, ALIAS = F_ALIAS,
            SYNCS = F_SYNCS, STRUCT = F_STRUCT, USER = F_USER, PURE = F_PURE, CONST = F_CONST, BREAK = F_BREAK,
-           SPECIAL = F_SPECIAL, NONE = F_NONE, LOOSE = F_LOOSE, FACTORY_RANDOM = F_FACTORY | F_RANDOM };
+           SPECIAL = F_SPECIAL, NONE = F_NONE, LOOSE = F_LOOSE, LAYOUT = F_LAYOUT, FRESH = F_FRESH, FACTORY_RANDOM = F_FACTORY | F_RANDOM };
 #define OPS(flags, words)                                                                \
     if (!paths && each_word(words, flags, add_name) < 0)                                 \
         return -1;
@@ -242,12 +246,12 @@ static int add_operators(void)
         const char *name;
         long flags;
     } extra[] = {
-        { "floordiv", F_NODE }, { "mod", F_NODE },   { "pow", F_NODE },   { "lshift", F_NODE },
+        { "floordiv", F_LAYOUT }, { "mod", F_NODE },   { "pow", F_NODE },   { "lshift", F_NODE },
         { "rshift", F_NODE },   { "abs", F_PURE },   { "add", F_PURE },   { "sub", F_PURE },
         { "mul", F_PURE },      { "neg", F_PURE },   { "eq", F_PURE },    { "ne", F_PURE },
         { "lt", F_PURE },       { "le", F_PURE },    { "gt", F_PURE },    { "ge", F_PURE },
         { "concat", F_BREAK },  { "iconcat", F_BREAK }, { "delitem", F_BREAK },
-        { "truediv", F_PURE },  { "matmul", F_PURE }, { "pos", F_PURE | F_ALIAS }, { "inv", F_PURE },
+        { "truediv", F_PURE | F_LAYOUT },  { "matmul", F_PURE | F_FRESH }, { "pos", F_PURE | F_ALIAS }, { "inv", F_PURE },
         { "invert", F_PURE },   { "and_", F_PURE },  { "or_", F_PURE },   { "xor", F_PURE },
         { "getitem", F_VIEW },  { "setitem", F_MUTATES }, { "contains", F_SYNCS }, { "truth", F_SYNCS },
         { "not_", F_SYNCS },    { "index", F_SYNCS }, { "countOf", F_SYNCS }, { "indexOf", F_SYNCS },
@@ -367,9 +371,27 @@ static bool own_namespace(PyObject *op)
     return own;
 }
 
+/* What the rows say of the plain name ("add" of aten.add.Tensor). */
+static long named_flags(PyObject *op)
+{
+    PyObject *name = PyObject_GetAttrString(op, "__name__");
+    const char *s = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    char plain[128];
+    size_t n = s ? strcspn(s, ".") : 0;
+    long f = 0;
+    if (n && n < sizeof plain) {
+        memcpy(plain, s, n);
+        plain[n] = 0;
+        f = flags_of(plain) & (F_LOOSE | F_LAYOUT | F_FRESH | F_SYNCS | F_MUTATES);
+    }
+    PyErr_Clear();
+    Py_XDECREF(name);
+    return f;
+}
+
 static long overload_flags(PyObject *op)
 {
-    long f = F_NODE;
+    long f = own_namespace(op) ? named_flags(op) : F_USER;
     PyObject *schema = PyObject_GetAttrString(op, "_schema");
     if (schema && truth_of(schema, "is_mutable"))
         f |= F_MUTATES | F_ALIAS;
@@ -381,8 +403,6 @@ static long overload_flags(PyObject *op)
         f |= F_RANDOM;
     if (has_tag(op, "data_dependent_output") || has_tag(op, "dynamic_output_shape"))
         f |= F_SYNCS;
-    if (!own_namespace(op))
-        f |= F_USER;
     return f | F_STRUCT;
 }
 

@@ -12,7 +12,7 @@ enum { MAX_ARGS = 64 };
 static struct {
     PyObject *device, *generator, *copy, *fakes_run;
     PyObject *to, *cpu, *clone, *to_fn;
-    PyObject *warnings_dict, *filters, *mute; /* the warnings module's dictionary, a key, a list that ignores all */
+    PyObject *warnings_dict, *filters, *taint, *mute; /* the warnings module's dictionary, a key, a list that ignores all */
     PyObject *devices;                        /* device -> the same device: what *device borrows from */
     PyObject *seed;                           /* 0-dim meta tensors that require grad, by dtype */
 } my;
@@ -27,6 +27,7 @@ int infer_init(void)
     } names[] = {
         { &my.device, "device" }, { &my.generator, "generator" }, { &my.copy, "copy" }, { &my.to, "to" },
         { &my.cpu, "cpu" },       { &my.clone, "clone" },         { &my.filters, "filters" },
+        { &my.taint, "_jedlik_strides_uncertain" },
     };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -189,13 +190,13 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     bool result = m->requires_grad && !m->is_leaf;
     if (sizes == NULL || strides == NULL)
         ;
-    else if (m->requires_grad && (m->is_view || (result && overlaps_itself(m))))
+    else if (result && (m->is_view || overlaps_itself(m)))
         r = as_view(m, sizes, strides, dtype, true);
     else if (m->storage_offset)
         r = with_offset(m, sizes, strides, dtype);
     else
         r = empty_strided(sizes, strides, dtype, m->requires_grad && m->is_leaf);
-    if (r && m->requires_grad && m->is_leaf && m->storage_offset && !m->is_view) {
+    if (r && m->requires_grad && m->is_leaf && m->storage_offset) {
         PyObject *same = PyObject_CallMethod(r, "requires_grad_", NULL);
         Py_XDECREF(same);
         if (same == NULL)
@@ -310,6 +311,60 @@ static bool note_result(PyObject *t, void *arg)
         Py_XDECREF(is_meta);
     }
     return true;
+}
+
+/* -- Certainty of strides ------------------------------------------------------ */
+
+/* Twins of uncertain strides carry an attribute; no other twin has a dictionary at all. */
+static bool tainted(PyObject *t)
+{
+    PyObject **dict = _PyObject_GetDictPtr(t);
+    return dict && *dict && PyDict_GetItemWithError(*dict, my.taint);
+}
+
+typedef struct Certainty {
+    bool tainted, layout; /* of an argument */
+} Certainty;
+
+static bool contiguous(PyObject *t)
+{
+    TensorMeta m;
+    if (!meta_read(t, &m))
+        return false;
+    int64_t want = 1;
+    for (int i = m.ndim - 1; i >= 0; i--) {
+        if (m.sizes[i] != 1 && m.strides[i] != want)
+            return false;
+        want *= m.sizes[i] ? m.sizes[i] : 1;
+    }
+    return true;
+}
+
+static bool note_certainty(PyObject *t, void *arg)
+{
+    Certainty *c = arg;
+    c->tainted |= tainted(t);
+    c->layout |= !contiguous(t);
+    return true;
+}
+
+static bool taint(PyObject *t, void *arg)
+{
+    TensorMeta m;
+    if (torch_is_plain_tensor(t) && (!meta_read(t, &m) || m.ndim > 0))
+        PyObject_SetAttr(t, my.taint, Py_True);
+    return true;
+}
+
+static bool certain(const InferCall *c, TorchOp op)
+{
+    if (op.loose)
+        return false;
+    Certainty seen = { 0 };
+    Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
+    for (Py_ssize_t i = 0; i < n; i++)
+        each_tensor(c->args[i], MAX_DEPTH, note_certainty, &seen);
+    return !seen.tainted && !(op.layout && seen.layout);
 }
 
 /* -- Devices ------------------------------------------------------------------ */
@@ -660,12 +715,14 @@ static bool autocast_on(void)
 Status infer_call(InferCall *c, PyObject **out, PyObject **device)
 {
     TorchOp op = op_of_call(c);
-    c->strides_certain = !op.loose;
     if (op.syncs)
         return ST_DECLINE;
+    c->strides_certain = certain(c, op);
     Quiet q;
     quiet_begin(&q, c->grad);
     Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, out, device);
+    if (st == ST_OK && !c->strides_certain && !op.fresh)
+        each_tensor(*out, MAX_DEPTH, taint, NULL);
     quiet_end(&q, c->grad);
     return st;
 }

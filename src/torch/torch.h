@@ -78,7 +78,9 @@ typedef struct TorchOp {
     bool user;      /* runs user Python */
     bool structured;/* result may be something other than a single tensor */
     bool pure;      /* a dead node may be dropped once its shapes are known to fit (rule 14) */
-    bool loose;     /* strides, or whether the result is a view, depend on more than shapes */
+    bool loose;     /* strides, or whether the result is a view, depend on more than metadata … */
+    bool layout;    /* … if an argument is not contiguous */
+    bool fresh;     /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
@@ -103,8 +105,9 @@ typedef struct InferCall {
     PyObject *device;         /* device of the tensor arguments (torch.device) or NULL: none. Mixed: the caller breaks, except that
                                  0-dim CPU tensors may go with any other device */
     bool grad;                /* grad mode under which the node is recorded; the rest of the ambient state is the real one now */
-    bool strides_certain;     /* out: strides, storage offset and whether the result is a view are what eager gives, not only
-                                 sizes and dtype. False: size-dependent kernels (sdpa, conv, …): do not let the program see them */
+    bool strides_certain;     /* out: strides, offset, identity and whether the result is a view are what eager gives, not only
+                                 sizes and dtype. False after kernels that choose strides by size (sdpa, conv, …) and for what is
+                                 computed from their results (twins remember it): do not let the program see them */
 } InferCall;
 
 /* Runs the operation on meta tensors. *out: new reference (meta tensor, tuple/list of them, Python scalars …); *device: borrowed,
@@ -113,7 +116,8 @@ typedef struct InferCall {
  * dependent), nothing set: break; ST_ERROR: interrupt or memory. Warnings are muted, generators untouched.
  *
  * Identity: *out (or an item of it) is the very object of an argument's twin exactly if eager returns its argument.
- * Writing: an operation that writes an argument bumps `_version` of the twin and of its views, as in eager (infer_version), and
+ * Writing: an operation that writes an argument bumps `_version` of the twin and of its views, as in eager (infer_version; running
+ * statistics of batch and instance norm are written without, in eager too: TorchOp.mutates), and it
  * changes the twin's metadata in place (unsqueeze_, requires_grad_, resize_). There is no undo: what was read before stays valid
  * as a constant; after a rewind over such an operation the metas of the nodes that stay are made anew by infer_replay. */
 Status infer_call(InferCall *c, PyObject **out, PyObject **device);

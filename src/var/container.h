@@ -158,6 +158,8 @@ Status set_open(Tx *tx, SetVar *s);
 Status set_make(Tx *tx, PyTypeObject *t, SetVar **out);
 Status set_add(Tx *tx, SetVar *s, Var *item);
 Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was);
+Status set_pop(Tx *tx, SetVar *s, Var **out);   /* *out NULL: empty */
+Status set_become(Tx *tx, SetVar *s, SetVar *to); /* takes over the members of a new set */
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes);
 Status set_clear(Tx *tx, SetVar *s);
 Status set_update(Tx *tx, SetVar *s, Var *iterable);

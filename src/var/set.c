@@ -217,6 +217,33 @@ Status set_clear(Tx *tx, SetVar *s)
     return log_op(tx, s, 'c', NULL, NULL);
 }
 
+/* Which member goes is a matter of the table; *out NULL: empty. */
+Status set_pop(Tx *tx, SetVar *s, Var **out)
+{
+    PyObject *live;
+    TRY(set_open(tx, s));
+    *out = NULL;
+    if (s->items.n == 0)
+        return ST_OK;
+    TRY(real_now(tx, s, &live));
+    bool keyless = (Py_ssize_t)s->items.n > PySet_GET_SIZE(live);
+    if (s->items.n > 1 && (s->v.real || s->blurred || keyless))
+        return graph_break(tx, BRK_DYN_KEY, "pop() from a set whose history is hidden");
+    size_t at = 0;
+    KeyEntry *e = keymap_next(&s->items, &at);
+    if (!keyless) {
+        PyObject *probe = tx_hold(tx, twin(live)), *key;
+        MEM(probe && (key = tx_hold(tx, PySet_Pop(probe))));
+        Py_hash_t h = PyObject_Hash(key);
+        e = keymap_find(&s->items, key, h);
+    }
+    TRY(touch(tx, &s->v));
+    *out = e->value;
+    PyObject *key = e->key;
+    keymap_del_entry(&s->items, &tx->journal, e);
+    return log_op(tx, s, 'p', *out, key);
+}
+
 /* -- Order ------------------------------------------------------------------------------------- */
 
 static Status order_known(Tx *tx, SetVar *s, PyObject *live)
@@ -331,7 +358,7 @@ Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVa
 
 /* Turns s into the members of `to`: element by element for an existing set, whose log is replayed; a new set takes
  * over the real set that went through the bulk operation. */
-static Status become(Tx *tx, SetVar *s, SetVar *to)
+Status set_become(Tx *tx, SetVar *s, SetVar *to)
 {
     size_t at = 0;
     if (s->v.real == NULL) {
@@ -383,7 +410,7 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     PyObject *same = tx_hold(tx, compute_in_place(real, s == b ? real : rb, op));
     TRY_PTR(same);
     to->shadow = same;
-    return become(tx, s, to);
+    return set_become(tx, s, to);
 }
 
 /* A real dict or the keys of one are merged with the table made large enough first: done for real. */

@@ -251,7 +251,7 @@ static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
 static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
-    if (self && !PyModule_Check(self) && !PyType_Check(self))
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !PyCapsule_CheckExact(self)) /* capsules: pybind11 */
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }

@@ -36,7 +36,7 @@ class Layer(Plain):
 
 
 def best(p, *slots, n=100_000, **kw):
-    return min(p.time(*slots, times=n // 5, **kw) for _ in range(5))
+    return min(p.time(*slots, times=max(n // 50, 10), **kw) for _ in range(100))
 
 
 def line(name, base, ns, per):

@@ -4,6 +4,7 @@ import collections
 import enum
 import functools
 import gc
+import os
 import sys
 import types
 import weakref
@@ -333,7 +334,7 @@ def test_values_in_classes_at_reused_addresses():
         A.f = lambda self: 2
         reused += id(A.__dict__["f"]) == address
         assert not p.hit()
-    assert reused  # the trap was there
+    assert reused or os.environ.get("JEDLIK_GUARDTEST")  # the trap was there (sanitizers keep addresses apart)
 
 
 @pytest.mark.parametrize("wrap", [property, staticmethod, classmethod])
