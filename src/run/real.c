@@ -74,12 +74,21 @@ static Real at_rest(PyThreadState *ts, CpyFrame *f, const Code *c, int index)
     return (Real){ ts, f, c, &c->ins[index], fast, sp, NULL, index + 1 };
 }
 
-RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index)
+void real_pending(CpyFrame *f, const Code *c, int index)
+{
+    const Ins *in = &c->ins[index];
+    if (in->op == OP_KW_NAMES)
+        in++;
+    cpy_frame_mark(f, in->op == OP_CALL ? cpy_op_last(c->co, in) : cpy_op_unit(c->co, in));
+}
+
+RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index, bool callee)
 {
     Real r = at_rest(ts, f, c, index);
-    if (r.in->op == OP_KW_NAMES)
-        r.in++;
-    cpy_frame_mark(f, cpy_op_unit(c->co, r.in));
+    if (callee)
+        real_pending(f, c, index);
+    else
+        cpy_frame_mark(f, cpy_op_unit(c->co, r.in + (r.in->op == OP_KW_NAMES)));
     add_traceback(ts);
     return unwind(&r, index);
 }

@@ -18,15 +18,15 @@ typedef enum {
 /* Instruction `index` of the frame's code. KW_NAMES is one with its CALL. */
 RealResult real_run(PyThreadState *ts, CpyFrame *f, const Code *c, int index);
 
-/* Raises the exception set in ts at instruction `index`: as if a call there had raised. */
-RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index);
+/* Raises the exception set in ts at instruction `index`: as if it had raised, or, `callee`, the
+ * Python function it had called. */
+RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index, bool callee);
+
+/* Marks the frame as waiting for a Python function called by instruction `index`. */
+void real_pending(CpyFrame *f, const Code *c, int index);
 
 /* True if the instruction can be run by real_run. */
 bool real_can(Op op);
 
-/* What the operand stack slots before an instruction mean for sys.exc_info(): the lowest slot
- * that holds a saved exception state, i.e. the one the frame was entered with; -1 if none is
- * open. `index` must be reachable. */
-int real_saved_exc(const Code *c, int index);
 
 #endif

@@ -45,12 +45,17 @@ struct Entry {
     PyObject *graph;         /* compiled graph, or None if the trace has no node */
     Exit *exit;              /* NULL: returns the value */
     bool pure;               /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
+    bool idle;               /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
+                              * guards then export nothing */
     bool used;               /* has run at least once */
     uint64_t hits;
 };
 
+typedef struct PointTable PointTable; /* the points of one (code, options): point.h */
+
 struct Point {
-    Point *next;             /* of the same (code, options) */
+    Point *next;             /* at the same unit */
+    PointTable *table;
     PyCodeObject *co;        /* borrowed: the table hangs on the code object */
     Options *options;
     int at;                  /* 0: function call, slots are the arguments (co_argcount + kwonly + *args + **kw) */
@@ -58,12 +63,15 @@ struct Point {
     uint64_t shape;          /* bit i: stack entry i is NULL */
     Entry *entries;
     int nentries, compiles;
+    int nargs;               /* most arguments one of their segments has */
+    int idle;                /* visits that led to no graph, in a row */
+    bool live;               /* has an entry that is not idle */
     bool busy;               /* being compiled: others run plainly */
-    bool plain;              /* not worth compiling, or past its limit */
+    bool plain;              /* no more entries: not worth compiling, or at its limit */
 };
 
 struct Options {
-    Options *next;
+    PyObject_HEAD
     PyObject *backend;       /* callable (gm, example_inputs) -> callable, made by Python */
     PyObject *key;           /* what makes two option sets equal */
     bool fullgraph;
@@ -74,7 +82,8 @@ struct Options {
 /* What compiling a point came to. */
 typedef enum {
     COMPILE_DONE,    /* *out is a new entry */
-    COMPILE_NOTHING, /* traced, but no graph node: not worth an entry */
+    COMPILE_NOTHING, /* no graph node. *out is an entry with `idle` set, whose exit says where the trace broke (so that
+                      * compiling goes on behind it), or NULL: the point is plain from now on */
     COMPILE_PLAIN,   /* cannot be compiled here and never will */
     COMPILE_ERROR,   /* a Python exception is set and goes to the caller (fullgraph, KeyboardInterrupt, backend) */
 } CompileResult;
@@ -87,11 +96,31 @@ extern CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *
 void entry_free(Entry *e);
 void exit_free(Exit *x);
 
-/* The guard side, set by module.c (implemented in guard/check.c): true if the entry holds for these slots;
- * then args[0..n) are what the segment is called with, new references. */
-typedef bool (*EntryMatch)(Entry *e, PyFunctionObject *func, PyObject *const *slots, PyObject *exc,
-                           PyObject **args, int *nargs);
+/* The guard side, set by module.c to guards_check and guards_free: true if the guards hold for these slots; then
+ * out[0..) are the segment's arguments behind the graph, new references. Runs no user code. */
+extern bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc,
+                         PyObject **out);
+extern void (*run_guards_free)(Guards *g);
 
-int run_init(PyObject *module); /* types Compiled etc. */
+/* Told once per point, when it has as many entries as options->limit and one more is wanted. */
+extern void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc);
+/* Told of each call that runs plainly because it makes a generator or coroutine. */
+extern void (*run_plain_note)(PyObject *fn);
+
+extern int run_idle_budget; /* visits in a row without a graph after which a point is left alone */
+extern bool run_off;                    /* everything runs plainly */
+extern _Thread_local int run_disabled;  /* > 0: everything in this thread does */
+
+/* The function-call point of a code object; NULL with an exception set. */
+Point *run_entry_point(PyCodeObject *co, Options *o);
+
+/* A call with bound arguments. *plain: nothing was run, the caller shall call the original. */
+PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, bool *plain);
+
+/* Drops the entries of all points, e.g. for reset(). Nothing compiled may be running. */
+void run_forget(void);
+
+/* make_options, Compiled. */
+int run_init(PyObject *module);
 
 #endif

@@ -7,5 +7,6 @@
 #include "base/status.h"
 
 extern PyMethodDef run_selftest_methods[];
+extern PyMethodDef run_tramp_selftest_methods[];
 
 #endif

@@ -156,6 +156,13 @@ static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, PyO
     return method_new(tx, fn, cls, out);
 }
 
+static Status no_accessor(Tx *tx, PyTypeObject *owner, PyObject *name, const char *what)
+{
+    PyObject *qualname = tx_hold(tx, PyType_GetQualName(owner));
+    TRY_PTR(qualname);
+    return raise_type(tx, PyExc_AttributeError, "property %R of %R object has no %s", name, qualname, what);
+}
+
 Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out)
 {
     PyTypeObject *t = Py_TYPE(descr);
@@ -184,8 +191,7 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         Var *fget;
         TRY(descr_part(tx, dv, descr, str_fget, &fget));
         if (fget == tx->none)
-            return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no getter", name,
-                              owner->tp_name);
+            return no_accessor(tx, owner, name, "getter");
         return var_call1(tx, fget, v, out);
     }
     if (t == &PyMemberDescr_Type)
@@ -207,6 +213,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         }
         return var_getitem(tx, v, index, out);
     }
+    if (strcmp(t->tp_name, "functools._lru_cache_wrapper") == 0) /* binds as functions do */
+        return on_class ? (*out = dv, ST_OK) : method_new(tx, dv, v, out);
     return python_get(tx, v, owner, dv, out);
 }
 
@@ -334,8 +342,7 @@ static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var 
     Var *fn, *ignored;
     TRY(descr_part(tx, dv, descr, value ? str_fset : str_fdel, &fn));
     if (fn == tx->none)
-        return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no %s", name, v->type->tp_name,
-                          value ? "setter" : "deleter");
+        return no_accessor(tx, v->type, name, value ? "setter" : "deleter");
     return value ? var_call2(tx, fn, v, value, &ignored) : var_call1(tx, fn, v, &ignored);
 }
 

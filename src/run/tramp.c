@@ -1,0 +1,590 @@
+/*
+ * run/tramp.c -- the loop around segments: exits, real instructions, next points.
+ *
+ * Takes: a point, a function, its bound arguments. Gives: what the call gives. Holds: frames
+ * opened by an exit are real and linked until they end; each is the only home of its slots.
+ * Nothing here recurses per iteration or per frame: the C stack grows only by calls that the
+ * program itself makes.
+ */
+#include "run/point.h"
+#include "run/real.h"
+
+CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                             PyObject *exc, Entry **out);
+bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc,
+                  PyObject **out);
+void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                          PyObject *exc);
+bool run_off;
+_Thread_local int run_disabled;
+
+int run_idle_budget = 100;
+
+enum { ARGS_ON_STACK = 64 }; /* arguments of a segment that need no allocation */
+
+/* One open frame. */
+typedef struct Open {
+    CpyFrame *f;
+    PointTable *t;
+    int call;   /* all but the innermost: instruction that is pending */
+    int resume; /* and the unit behind it */
+} Open;
+
+typedef struct Tramp {
+    PyThreadState *ts;
+    Options *options;
+    PyObject *value; /* of the frame that just ended */
+    Open *v;
+    int n, cap;
+    Open fixed[4];
+} Tramp;
+
+/* What is to be done with the innermost frame next. */
+typedef enum {
+    ACT_REAL,    /* run the instruction it rests before for real */
+    ACT_ENTER,   /* look for compiled code to enter where it rests */
+    ACT_PLAIN,   /* run it in the interpreter */
+    ACT_RETURN,  /* it has ended and is gone; t->value is its value */
+    ACT_UNWIND,  /* it has ended and is gone; an exception is set */
+} Act;
+
+/* What came of trying to enter a point. */
+typedef enum {
+    GO_PLAIN, /* nothing has happened */
+    GO_IDLE,  /* nothing has happened, but *e says where compiled code may be of use again */
+    GO_RAISE, /* an exception is set */
+    GO_DONE,  /* the segment has run; *out is what it gave */
+} Go;
+
+/* -- Entering a point ------------------------------------------------------------------ */
+
+static bool runs_plainly(PyThreadState *ts)
+{
+    return cpy_tracing(ts) || run_off || run_disabled > 0;
+}
+
+/* The entry that holds, moved to the front; its arguments in args. */
+static Entry *match(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                    PyObject *exc, PyObject **args)
+{
+    Entry **link = &p->entries;
+    for (Entry *e = *link; e != NULL; link = &e->next, e = *link) {
+        if (!run_check(e->guards, (PyObject *)func, slots, nslots, exc, args + 1))
+            continue;
+        *link = e->next;
+        e->next = p->entries;
+        p->entries = e;
+        return e;
+    }
+    return NULL;
+}
+
+/* True if the point has a new entry; false with an exception set if that is to be raised. */
+static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                    PyObject *exc)
+{
+    if (p->plain || p->busy || run_compile == NULL)
+        return false;
+    if (p->nentries >= p->options->limit) {
+        p->plain = true;
+        if (run_limit_warning != NULL)
+            run_limit_warning(p, func, slots, nslots, exc);
+        return false;
+    }
+    Entry *e = NULL;
+    p->busy = true;
+    p->compiles++;
+    CompileResult r = run_compile(p, func, slots, nslots, exc, &e);
+    p->busy = false;
+    assert((r == COMPILE_ERROR) == !!PyErr_Occurred());
+    if (r == COMPILE_PLAIN || (r == COMPILE_NOTHING && e == NULL))
+        p->plain = true;
+    if (e != NULL)
+        point_add(p, e);
+    return e != NULL;
+}
+
+/* Errors of the program's own operations may be got again, at their place, by running plainly. */
+static bool deopts(Entry *e)
+{
+    return e->pure && PyErr_ExceptionMatches(PyExc_Exception);
+}
+
+static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **out)
+{
+    e->used = true;
+    e->hits++;
+    args[0] = Py_NewRef(e->graph);
+    *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
+    if (__builtin_expect(*out != NULL, 1))
+        return GO_DONE;
+    if (!deopts(e))
+        return GO_RAISE;
+    PyErr_Clear();
+    return GO_PLAIN;
+}
+
+/* As enter, with room for the arguments of the point's entries. */
+static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                     int nslots, PyObject **args, Entry **e, PyObject **out)
+{
+    PyObject *exc = cpy_exc_handled(t->ts);
+    *e = match(p, func, slots, nslots, exc, args);
+    if (*e == NULL)
+        return GO_PLAIN;
+    if (__builtin_expect((*e)->idle, 0)) {
+        for (int i = segment_args(*e) - 1; i > 0; i--)
+            Py_DECREF(args[i]);
+        return GO_IDLE;
+    }
+    if (__builtin_expect(p->idle != 0, 0))
+        point_wake(p);
+    return run_segment(t->ts, *e, args, out);
+}
+
+static Go enter_existing(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                         int nslots, Entry **e, PyObject **out)
+{
+    PyObject *few[ARGS_ON_STACK];
+    int n = p->nargs;
+    if (n <= ARGS_ON_STACK)
+        return enter_with(t, p, func, slots, nslots, few, e, out);
+    PyObject **args = mem_alloc((size_t)n * sizeof *args);
+    if (args == NULL)
+        return GO_RAISE;
+    Go go = enter_with(t, p, func, slots, nslots, args, e, out);
+    mem_free(args);
+    return go;
+}
+
+/* Tries the point's entries, makes a new one if none holds, and runs the one that does. The
+ * guards of a new one are tried like those of any other: the world may have moved. */
+static Go enter(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                Entry **e, PyObject **out)
+{
+    *e = NULL;
+    Go go = p->entries == NULL ? GO_PLAIN : enter_existing(t, p, func, slots, nslots, e, out);
+    if (__builtin_expect(go != GO_PLAIN || *e != NULL, 1))
+        return go;
+    if (!compile(p, func, slots, nslots, cpy_exc_handled(t->ts)))
+        return PyErr_Occurred() ? GO_RAISE : GO_PLAIN;
+    return enter_existing(t, p, func, slots, nslots, e, out);
+}
+
+/* -- Open frames --------------------------------------------------------------------------- */
+
+static Open *top(Tramp *t)
+{
+    return &t->v[t->n - 1];
+}
+
+static int index_at(Open *o)
+{
+    return o->t->c->index_of[cpy_frame_at(o->f)];
+}
+
+static bool grow(Tramp *t)
+{
+    if (t->n < t->cap)
+        return true;
+    size_t bytes = 2 * (size_t)t->cap * sizeof *t->v;
+    Open *v = mem_resize(t->v == t->fixed ? NULL : t->v, bytes);
+    if (v == NULL)
+        return false;
+    if (t->v == t->fixed)
+        memcpy(v, t->fixed, sizeof t->fixed);
+    t->v = v;
+    t->cap *= 2;
+    return true;
+}
+
+/* Pushes and links a frame at unit 0 with empty slots. */
+static Open *open_frame(Tramp *t, PyFunctionObject *func)
+{
+    PointTable *table = table_of((PyCodeObject *)func->func_code, t->options);
+    if (table == NULL || !grow(t))
+        return NULL;
+    CpyFrame *f = cpy_frame_push(t->ts, func, 0);
+    if (f == NULL)
+        return NULL;
+    cpy_frame_link(t->ts, f);
+    t->v[t->n++] = (Open){ f, table, -1, -1 };
+    return top(t);
+}
+
+/* Takes the innermost frame off, with whatever its slots hold. */
+static void close_frame(Tramp *t)
+{
+    CpyFrame *f = top(t)->f;
+    t->n--;
+    cpy_frame_unlink(t->ts, f);
+    cpy_frame_pop(t->ts, f);
+}
+
+/* Raises the exception set at an instruction of the innermost frame, or, `callee`, as coming
+ * out of the frame it has called. */
+static Act raise_in_top(Tramp *t, int index, bool callee)
+{
+    Open *o = top(t);
+    if (real_raise(t->ts, o->f, o->t->c, index, callee) == REAL_OK)
+        return ACT_ENTER;
+    close_frame(t);
+    return ACT_UNWIND;
+}
+
+/* -- Exits ------------------------------------------------------------------------------------ */
+
+/* A segment's exit tuple, whose items are moved out one by one. */
+typedef struct Values {
+    PyObject *tuple;
+    Py_ssize_t at;
+} Values;
+
+static PyObject *next_value(Values *v)
+{
+    PyObject *item = PyTuple_GET_ITEM(v->tuple, v->at);
+    if (Py_REFCNT(v->tuple) == 1)
+        PyTuple_SET_ITEM(v->tuple, v->at, NULL);
+    else
+        Py_INCREF(item);
+    v->at++;
+    return item;
+}
+
+/* The frame's state becomes that of the exit. Old values go last: finalizers see the new. */
+static bool set_frame(Open *o, const ExitFrame *x, Values *v)
+{
+    PyObject **slots = cpy_frame_slots(o->f), *few[ARGS_ON_STACK], **old = few;
+    int nold = o->t->c->nlocalsplus + cpy_frame_depth(o->f);
+    if (nold > ARGS_ON_STACK && (old = mem_alloc((size_t)nold * sizeof *old)) == NULL)
+        return false;
+    memcpy(old, slots, (size_t)nold * sizeof *old);
+    for (int i = 0; i < x->nslots; i++)
+        slots[i] = x->present[i] ? next_value(v) : NULL;
+    cpy_frame_set(o->f, x->depth, x->at);
+    for (int i = 0; i < nold; i++)
+        Py_XDECREF(old[i]);
+    if (old != few)
+        mem_free(old);
+    return true;
+}
+
+/* The frame waits for the callee that is pushed next. */
+static void set_pending(Open *o, const ExitFrame *x)
+{
+    o->call = o->t->c->index_of[x->at];
+    o->resume = x->resume;
+    real_pending(o->f, o->t->c, o->call);
+}
+
+/* Pushes the frame of an inlined callee. */
+static Open *open_callee(Tramp *t, const ExitFrame *x, Values *v)
+{
+    PyFunctionObject *func = (PyFunctionObject *)next_value(v);
+    Open *o = NULL;
+    if (NEVER(func->func_code != (PyObject *)x->co))
+        PyErr_SetString(PyExc_SystemError, "a function's code changed under a compiled call");
+    else
+        o = open_frame(t, func);
+    Py_DECREF(func);
+    return o;
+}
+
+static Act open_callees(Tramp *t, const Exit *x, Values *v)
+{
+    for (int i = 1; i < x->nframes; i++) {
+        set_pending(top(t), &x->frames[i - 1]);
+        Open *o = open_callee(t, &x->frames[i], v);
+        if (o == NULL) /* recursion too deep: the pending call raises */
+            return raise_in_top(t, top(t)->call, false);
+        if (!set_frame(o, &x->frames[i], v)) {
+            close_frame(t);
+            return raise_in_top(t, top(t)->call, false);
+        }
+    }
+    if (x->has_exc) {
+        PyObject *exc = next_value(v);
+        if (exc == Py_None)
+            Py_CLEAR(exc);
+        cpy_exc_set_handled(t->ts, exc);
+    }
+    return ACT_REAL;
+}
+
+/* Acts on an exit of the innermost frame. Steals the tuple. */
+static Act take_exit(Tramp *t, const Exit *x, PyObject *tuple)
+{
+    Values v = { tuple, 0 };
+    Act act = set_frame(top(t), &x->frames[0], &v) ? open_callees(t, x, &v)
+                                                   : raise_in_top(t, index_at(top(t)), false);
+    assert(act != ACT_REAL || v.at == PyTuple_GET_SIZE(tuple));
+    Py_DECREF(tuple);
+    return act;
+}
+
+/* -- One act each -------------------------------------------------------------------------------- */
+
+/* Where the interpreter looks for signals, too. */
+static bool polls(const Code *c, int index)
+{
+    const Ins *in = &c->ins[index];
+    return in->op == OP_CALL || in->op == OP_KW_NAMES || in->op == OP_CALL_FUNCTION_EX ||
+           (in->op == OP_JUMP && in->target <= index);
+}
+
+/* The frame's value lies on top of its stack. */
+static Act return_top(Tramp *t)
+{
+    Open *o = top(t);
+    int depth = cpy_frame_depth(o->f);
+    t->value = cpy_frame_slots(o->f)[o->t->c->nlocalsplus + depth - 1];
+    cpy_frame_set(o->f, depth - 1, cpy_frame_at(o->f));
+    close_frame(t);
+    return ACT_RETURN;
+}
+
+static Act do_real(Tramp *t)
+{
+    Open *o = top(t);
+    int index = index_at(o);
+    const Ins *in = &o->t->c->ins[index];
+    if (in->op == OP_RETURN_VALUE)
+        return return_top(t);
+    if (NEVER(!real_can(in->op)))
+        return ACT_PLAIN;
+    if (real_run(t->ts, o->f, o->t->c, index) == REAL_LEFT) {
+        close_frame(t);
+        return ACT_UNWIND;
+    }
+    if (polls(o->t->c, index) && PyErr_CheckSignals() < 0)
+        return raise_in_top(t, index, false);
+    return ACT_ENTER;
+}
+
+/* The segment gave the frame's value: its exception state goes back to what it was entered with. */
+static Act finish(Tramp *t, int index, PyObject *value)
+{
+    Open *o = top(t);
+    int slot = table_saved_exc(o->t, index);
+    if (slot >= 0)
+        cpy_exc_set_handled(
+            t->ts, Py_XNewRef(cpy_frame_slots(o->f)[o->t->c->nlocalsplus + slot]));
+    t->value = value;
+    close_frame(t);
+    return ACT_RETURN;
+}
+
+/* The line of a segment in a traceback, when the frame it ran for has one of its own. */
+static void drop_traceback_head(void)
+{
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    if (tb != NULL)
+        Py_SETREF(tb, Py_XNewRef((PyObject *)((PyTracebackObject *)tb)->tb_next));
+    PyErr_Restore(type, value, tb);
+}
+
+/* The instruction of the outermost frame at which its trace broke, -1 if it did not; the next
+ * one is where compiling goes on. */
+static int index_behind(PointTable *t, const Exit *x)
+{
+    if (x == NULL)
+        return -1;
+    int index = t->c->index_of[x->frames[0].at];
+    if (x->nframes > 1)
+        return t->c->index_of[x->frames[0].resume];
+    if (t->c->ins[index].op == OP_KW_NAMES)
+        index++;
+    return op_ends(t->c->ins[index].op) ? -1 : index + 1;
+}
+
+static bool live_at(PointTable *t, int index)
+{
+    for (Point *p = t->at[index]; p != NULL; p = p->next)
+        if (p->live)
+            return true;
+    return false;
+}
+
+/* A point whose trace has no graph: plainly on, to behind the break; not for ever, though, if
+ * that leads to no graph either. */
+static Act idle(PointTable *t, Point *p, const Entry *e)
+{
+    int index = index_behind(t, e->exit);
+    if (index < 0 || live_at(t, index))
+        return ACT_PLAIN;
+    if (p->idle < run_idle_budget)
+        table_stop(t, index, true);
+    else if (p->idle == run_idle_budget)
+        table_stop(t, index, false);
+    p->idle += p->idle <= run_idle_budget;
+    return ACT_PLAIN;
+}
+
+/* A point that keeps being met for nothing is no place to stop at. */
+static void missed(PointTable *t, int index, Point *p)
+{
+    if (p->idle <= run_idle_budget && ++p->idle == run_idle_budget)
+        table_stop(t, index, false);
+}
+
+static Act do_enter(Tramp *t)
+{
+    Open *o = top(t);
+    int index = index_at(o), n = o->t->c->nlocalsplus, depth = cpy_frame_depth(o->f);
+    if (o->t->c->ins[index].op == OP_RETURN_VALUE)
+        return return_top(t);
+    if (runs_plainly(t->ts))
+        return ACT_PLAIN;
+    PyObject **slots = cpy_frame_slots(o->f), *out;
+    Point *p = table_point(o->t, index, slots + n, depth);
+    if (p == NULL)
+        return PyErr_Occurred() ? raise_in_top(t, index, false) : ACT_PLAIN;
+    Entry *e;
+    switch (enter(t, p, cpy_frame_func(o->f), slots, n + depth, &e, &out)) {
+    case GO_DONE:
+        return e->exit == NULL ? finish(t, index, out) : take_exit(t, e->exit, out);
+    case GO_IDLE:
+        return idle(o->t, p, e);
+    case GO_RAISE:
+        if (e != NULL)
+            drop_traceback_head();
+        return raise_in_top(t, index, false);
+    case GO_PLAIN:
+        missed(o->t, index, p);
+    }
+    return ACT_PLAIN;
+}
+
+/* Gets off a stop: the instruction there is run for real. */
+static Act leave_stop(Tramp *t, Open *o)
+{
+    int index = index_at(o);
+    if (!o->t->stop[index])
+        return ACT_PLAIN;
+    Act act = do_real(t);
+    return act == ACT_ENTER ? ACT_PLAIN : act;
+}
+
+/* In the interpreter up to a stop. */
+static Act plain_to_stop(Tramp *t, Open *o, PyCodeObject *stops)
+{
+    bool stopped;
+    Py_INCREF(stops);
+    cpy_frame_unlink(t->ts, o->f);
+    t->value = cpy_frame_run_to(t->ts, o->f, stops, &stopped);
+    Py_DECREF(stops);
+    if (stopped) {
+        cpy_frame_link(t->ts, o->f);
+        return ACT_ENTER;
+    }
+    t->n--;
+    return t->value != NULL ? ACT_RETURN : ACT_UNWIND;
+}
+
+static Act do_plain(Tramp *t)
+{
+    Open *o = top(t);
+    if (!runs_plainly(t->ts) && table_stops(o->t) != NULL) {
+        Act act = leave_stop(t, o);
+        if (act != ACT_PLAIN)
+            return act;
+        PyCodeObject *stops = runs_plainly(t->ts) ? NULL : table_stops(o->t);
+        if (stops != NULL)
+            return plain_to_stop(t, o, stops);
+    }
+    cpy_frame_unlink(t->ts, o->f);
+    t->value = cpy_frame_run(t->ts, o->f);
+    t->n--;
+    return t->value != NULL ? ACT_RETURN : ACT_UNWIND;
+}
+
+/* A callee has ended: its value goes to the caller, which rests behind the call. */
+static Act do_return(Tramp *t)
+{
+    Open *o = top(t);
+    int depth = cpy_frame_depth(o->f);
+    cpy_frame_slots(o->f)[o->t->c->nlocalsplus + depth] = t->value;
+    cpy_frame_set(o->f, depth + 1, o->resume);
+    return ACT_ENTER;
+}
+
+/* Until the outermost frame has ended. */
+static PyObject *go_on(Tramp *t, Act act)
+{
+    while (t->n > 0)
+        switch (act) {
+        case ACT_REAL:
+            act = do_real(t);
+            break;
+        case ACT_ENTER:
+            act = do_enter(t);
+            break;
+        case ACT_PLAIN:
+            act = do_plain(t);
+            break;
+        case ACT_RETURN:
+            act = do_return(t);
+            break;
+        case ACT_UNWIND:
+            act = raise_in_top(t, top(t)->call, true);
+            break;
+        }
+    if (t->v != t->fixed)
+        mem_free(t->v);
+    return act == ACT_RETURN ? t->value : NULL;
+}
+
+/* -- Calls -------------------------------------------------------------------------------------------- */
+
+/* Opens the function's frame with its arguments, to run it plainly up to a stop. */
+static PyObject *run_idle(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                          int nslots, Entry *e)
+{
+    Open *o = open_frame(t, func);
+    if (o == NULL)
+        return NULL;
+    for (int i = 0; i < nslots; i++)
+        cpy_frame_slots(o->f)[i] = Py_XNewRef(slots[i]);
+    return go_on(t, idle(o->t, p, e));
+}
+
+/* Opens the function's frame in the state of the exit. */
+static PyObject *run_exit(Tramp *t, PyFunctionObject *func, Entry *e, PyObject *tuple)
+{
+    if (open_frame(t, func) == NULL) {
+        Py_DECREF(tuple);
+        return NULL;
+    }
+    return go_on(t, take_exit(t, e->exit, tuple));
+}
+
+PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                   bool *plain)
+{
+    Tramp t;
+    t.ts = PyThreadState_Get();
+    *plain = runs_plainly(t.ts);
+    if (*plain)
+        return NULL;
+    t.options = p->options;
+    t.v = t.fixed;
+    t.n = 0;
+    t.cap = (int)COUNT_OF(t.fixed);
+    Entry *e;
+    PyObject *out;
+    switch (enter(&t, p, func, slots, nslots, &e, &out)) {
+    case GO_DONE:
+        return e->exit == NULL ? out : run_exit(&t, func, e, out);
+    case GO_IDLE:
+        if (e->exit != NULL && (p->idle <= run_idle_budget || table_stops(p->table) != NULL))
+            return run_idle(&t, p, func, slots, nslots, e);
+        *plain = true;
+        return NULL;
+    case GO_RAISE:
+        return NULL;
+    case GO_PLAIN:
+        *plain = true;
+    }
+    return NULL;
+}
