@@ -94,8 +94,12 @@ def dump(fn, args=(), letters="gu", kwargs=None):
     def keep(gm, example_inputs):
         return gm.forward
 
-    _api.compile(fn, backend=keep, isolate_recompiles=True)(*args, **(kwargs or {}))
-    return _core.call("dump", letters)
+    _core.call("dump_begin")
+    try:
+        _api.compile(fn, backend=keep, isolate_recompiles=True)(*args, **(kwargs or {}))
+        return _core.call("dump", letters)
+    finally:
+        _core.call("dump_end")
 
 
 def stats():

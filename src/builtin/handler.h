@@ -32,19 +32,22 @@ typedef struct Handler {
 #define ANY_KW "*"
 
 /* One table a file; all of them stand in match.c's list. */
-#define HANDLER_TABLES(X) X(core) X(seq) X(dict) X(set) X(str) X(num) X(iter) X(exc) X(object) X(functools) X(torch) X(misc)
+#define HANDLER_TABLES(X) X(core) X(seq) X(dict) X(set) X(str) X(num) X(iter) X(deque) X(reduce) X(exc) X(object) X(functools) X(torch) X(misc) X(instance) X(gen)
 #define X(name) extern const Handler handlers_##name[];
 HANDLER_TABLES(X)
 #undef X
 
 /* Runs the rows for `callable`; ST_DECLINE if there are none or all decline. */
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
+/* Calls of existing objects whose C class makes them callable: itemgetter, lru_cache … ST_DECLINE: not one of them. */
+Status match_object(Tx *tx, Var *fn, const Args *a, Var **out);
 /* Folding: callable is free of effects by table ("fold" list in fold.c) and all arguments are constants. ST_DECLINE otherwise. */
 Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 /* A keyword argument's value or NULL. */
 Var *args_kw(const Args *a, const char *name);
 /* Positional i or keyword name, or NULL. */
 Var *args_get(const Args *a, int i, const char *name);
-int match_init(void);
+int match_init(void); /* and fold_init() */
+int fold_init(void);
 
 #endif

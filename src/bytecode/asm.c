@@ -5,7 +5,7 @@
  * the list being built; after the first failure its exception, while the error indicator
  * stays clear and all further calls do nothing.
  */
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 
 typedef struct Try {
     Label start, end;
@@ -50,7 +50,7 @@ Asm *asm_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstli
     Asm *a = mem_alloc(sizeof *a);
     if (a == NULL)
         return NULL;
-    a->list = list_new(name, qualname, filename, firstlineno);
+    a->list = codelist_new(name, qualname, filename, firstlineno);
     if (a->list == NULL) {
         mem_free(a);
         return NULL;
@@ -64,7 +64,7 @@ void asm_free(Asm *a)
 {
     if (a == NULL)
         return;
-    list_free(a->list);
+    codelist_free(a->list);
     mem_free(a->tries);
     Py_XDECREF(a->type);
     Py_XDECREF(a->value);
@@ -107,7 +107,7 @@ void asm_line(Asm *a, int line)
 void asm_op(Asm *a, Op op, int arg)
 {
     Loc loc = { a->line, a->line, -1, -1 };
-    if (a->type == NULL && !list_push(a->list, op, arg, loc))
+    if (a->type == NULL && !codelist_push(a->list, op, arg, loc))
         fail(a);
 }
 
@@ -132,7 +132,7 @@ void asm_call(Asm *a, int nargs, PyObject *kwnames)
 
 Label asm_label(Asm *a)
 {
-    return a->type ? -1 : note(a, list_label(a->list));
+    return a->type ? -1 : note(a, codelist_label(a->list));
 }
 
 void asm_bind(Asm *a, Label label)
@@ -172,7 +172,7 @@ void asm_try(Asm *a, Label start, Label end, Label handler, int depth, bool last
 {
     if (a->type)
         return;
-    int made = list_handler(a->list, handler, depth, lasti);
+    int made = codelist_handler(a->list, handler, depth, lasti);
     if (made < 0 || !keep_try(a, (Try){ start, end, made }))
         fail(a);
 }
@@ -202,12 +202,12 @@ static bool cover(Asm *a)
 PyCodeObject *asm_finish(Asm *a)
 {
     if (a->type == NULL && cover(a))
-        return list_write(a->list);
+        return codelist_write(a->list);
     PyErr_Restore(Py_XNewRef(a->type), Py_XNewRef(a->value), Py_XNewRef(a->trace));
     return NULL;
 }
 
 PyObject *asm_dump(Asm *a)
 {
-    return list_print(a->list);
+    return codelist_print(a->list);
 }

@@ -4,7 +4,7 @@
  * Takes: a CodeList. Gives: operands by name, labels numbered in the order of their
  * place, no addresses.
  */
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 #include "base/text.h"
 
 static const char *const binary[] = { "+", "&",  "//", "<<", "@", "*", "%",
@@ -114,7 +114,7 @@ static void put_operand(Text *t, const CodeList *l, const Ins *in, const int *nu
     }
 }
 
-PyObject *list_print(const CodeList *l)
+PyObject *codelist_print(const CodeList *l)
 {
     int *number = number_labels(l);
     if (number == NULL)

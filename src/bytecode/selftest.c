@@ -5,7 +5,7 @@
  * become jedlik._engine.selftest.
  */
 #include "bytecode/selftest.h"
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 #include <time.h>
 
 static PyCodeObject *code_arg(PyObject *o)
@@ -117,18 +117,18 @@ static PyObject *blocks(PyObject *self, PyObject *arg)
 static PyObject *recode(PyObject *self, PyObject *arg)
 {
     PyCodeObject *co = code_arg(arg);
-    CodeList *l = co ? list_of(co) : NULL;
-    PyObject *made = l ? (PyObject *)list_write(l) : NULL;
-    list_free(l);
+    CodeList *l = co ? codelist_of(co) : NULL;
+    PyObject *made = l ? (PyObject *)codelist_write(l) : NULL;
+    codelist_free(l);
     return made;
 }
 
 static PyObject *text(PyObject *self, PyObject *arg)
 {
     PyCodeObject *co = code_arg(arg);
-    CodeList *l = co ? list_of(co) : NULL;
-    PyObject *made = l ? list_print(l) : NULL;
-    list_free(l);
+    CodeList *l = co ? codelist_of(co) : NULL;
+    PyObject *made = l ? codelist_print(l) : NULL;
+    codelist_free(l);
     return made;
 }
 
@@ -147,15 +147,15 @@ static PyObject *pad(PyObject *self, PyObject *args)
     PyObject *local = NULL;
     if (!PyArg_ParseTuple(args, "Oi|O", &o, &count, &local) || code_arg(o) == NULL)
         return NULL;
-    CodeList *l = list_of((PyCodeObject *)o);
+    CodeList *l = codelist_of((PyCodeObject *)o);
     if (l == NULL)
         return NULL;
-    bool ok = local == NULL || list_local(l, local) >= 0;
+    bool ok = local == NULL || codelist_local(l, local) >= 0;
     for (int i = l->n - 1; ok && i >= 0; i--)
         if (!tied(l, i))
-            ok = list_insert(l, i, count, true);
-    PyObject *made = ok ? (PyObject *)list_write(l) : NULL;
-    list_free(l);
+            ok = codelist_insert(l, i, count, true);
+    PyObject *made = ok ? (PyObject *)codelist_write(l) : NULL;
+    codelist_free(l);
     return made;
 }
 
@@ -163,12 +163,12 @@ static PyObject *pad(PyObject *self, PyObject *args)
 static PyObject *unpad(PyObject *self, PyObject *arg)
 {
     PyCodeObject *co = code_arg(arg);
-    CodeList *l = co ? list_of(co) : NULL;
+    CodeList *l = co ? codelist_of(co) : NULL;
     for (int i = l ? l->n - 2 : -1; i >= 0; i--)
         if (l->ins[i].op == OP_NOP)
-            list_delete(l, i, i + 1);
-    PyObject *made = l ? (PyObject *)list_write(l) : NULL;
-    list_free(l);
+            codelist_delete(l, i, i + 1);
+    PyObject *made = l ? (PyObject *)codelist_write(l) : NULL;
+    codelist_free(l);
     return made;
 }
 
@@ -176,10 +176,10 @@ static PyObject *unpad(PyObject *self, PyObject *arg)
 static bool overwrite(CodeList *l, int i, int slot)
 {
     int none = pool_index(&l->consts, Py_None);
-    if (none < 0 || !list_insert(l, i, 2, true))
+    if (none < 0 || !codelist_insert(l, i, 2, true))
         return false;
-    list_set(l, i, OP_LOAD_CONST, none);
-    list_set(l, i + 1, OP_STORE_FAST, slot);
+    codelist_set(l, i, OP_LOAD_CONST, none);
+    codelist_set(l, i + 1, OP_STORE_FAST, slot);
     return true;
 }
 
@@ -187,14 +187,14 @@ static bool overwrite(CodeList *l, int i, int slot)
 static PyObject *smash(PyObject *self, PyObject *arg)
 {
     const Code *c = decoded(arg);
-    CodeList *l = c ? list_of(c->co) : NULL;
+    CodeList *l = c ? codelist_of(c->co) : NULL;
     bool ok = l != NULL;
     for (int i = ok ? c->n - 1 : -1; ok && i >= 0; i--)
         for (int slot = 0; ok && !tied(l, i) && slot < c->co->co_nlocals; slot++)
             if (!code_live(c, i, slot))
                 ok = overwrite(l, i, slot);
-    PyObject *made = ok ? (PyObject *)list_write(l) : NULL;
-    list_free(l);
+    PyObject *made = ok ? (PyObject *)codelist_write(l) : NULL;
+    codelist_free(l);
     return made;
 }
 

@@ -4,7 +4,7 @@
 #ifndef JEDLIK_CPY_CODEC_H
 #define JEDLIK_CPY_CODEC_H
 
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 
 /* A growing byte string. Memory failure is sticky and reported by bytes_take. */
 typedef struct Bytes {

@@ -447,11 +447,11 @@ static PyCodeObject *produce(const CodeList *l, Ins *ins, const ExcEntry *exc)
     return co;
 }
 
-PyCodeObject *list_write(const CodeList *l)
+PyCodeObject *codelist_write(const CodeList *l)
 {
     Ins *ins;
     ExcEntry *exc;
-    if (!list_flat(l, &ins, &exc))
+    if (!codelist_flat(l, &ins, &exc))
         return NULL;
     PyCodeObject *co = produce(l, ins, exc);
     mem_free(ins);

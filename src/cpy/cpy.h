@@ -16,7 +16,7 @@ int cpy_decode(PyCodeObject *co, Code *c);
  * interpreter calls lasti. Ins.at is where the instruction starts. */
 int cpy_lasti(const Code *c, int index);
 
-/* The other direction is list_write (bytecode/list.h); code_of, code_line and code_locs are
+/* The other direction is codelist_write (bytecode/codelist.h); code_of, code_line and code_locs are
  * implemented here as well. */
 
 /* What hangs on a code object and dies with it. */
@@ -104,6 +104,15 @@ bool cpy_code_plain(PyCodeObject *co);
 
 /* Special method of obj's type, bound; NULL, with an exception only if binding it raised. */
 PyObject *cpy_special(PyObject *obj, PyObject *name);
+
+/* -- Generators ---------------------------------------------------------------- */
+
+/* Calls a generator function with None for every argument: nothing of it runs. New reference. */
+PyObject *cpy_gen_blank(PyFunctionObject *func);
+/* A suspended generator of func's code that goes on behind the YIELD_VALUE at `unit` (its lasti). slots (borrowed): fast slots, then the
+ * operand stack, NULLs included. exc: the exception handled inside it, or NULL. New reference. */
+PyObject *cpy_gen_make(PyFunctionObject *func, int unit, PyObject *const *slots, int n,
+                       PyObject *exc);
 
 /* -- Objects ------------------------------------------------------------------ */
 

@@ -1,8 +1,10 @@
 /*
  * cpy/peek.h -- reading dicts, instances and built-in iterators without running user code.
  *
- * For the check program, which looks the same key up in the same place call after call: a
- * hint remembers where it was (0: nowhere yet) and makes the next look a comparison.
+ * For the check program, which looks the same key up in the same place call after call. A
+ * memo has what was found in which state of which dictionary (3.11 numbers the states of all
+ * dictionaries), a hint the position in its table (0: none yet): if the dictionary has not
+ * changed, its header is all that is read; if it has, a comparison or two is the rule.
  * Nothing here materialises a dictionary, advances an iterator or leaves an exception.
  */
 #ifndef JEDLIK_CPY_PEEK_H
@@ -10,13 +12,30 @@
 
 #include "base/status.h"
 
-/* -- Dictionaries: 1 found (*value borrowed), 0 not there, -1 cannot be told ---- */
+/* -- Dictionaries: 1 found (*value borrowed), 0 not there (NULL), -1 cannot be told */
+
+typedef struct Memo {
+    uint64_t state; /* 0: none */
+    PyObject *
+        value; /* found in that state, alive as long as it lasts; NULL: key is not there */
+} Memo;
 
 /* -1: a key of the table would have to be compared by user code. */
-int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
-                  PyObject **value);
+int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                  Memo *memo, PyObject **value);
 /* The instance dictionary, materialised or inline. -1 also: there is none. name: interned str. */
-int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, PyObject **value);
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo,
+                  PyObject **value);
+
+static inline int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash,
+                                uint16_t *hint, Memo *memo, PyObject **value)
+{
+    if (__builtin_expect(((PyDictObject *)dict)->ma_version_tag == memo->state, 1)) {
+        *value = memo->value;
+        return *value != NULL;
+    }
+    return cpy_dict_look(dict, key, hash, hint, memo, value);
+}
 
 /* The i-th key in order, borrowed; NULL beyond the end. */
 PyObject *cpy_dict_key(PyObject *dict, Py_ssize_t i);
@@ -24,8 +43,8 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i);
 Py_ssize_t cpy_inst_len(PyObject *obj); /* -1: no instance dictionary */
 
 /* Are the keys, in order, the items of the tuple? By identity, or as constants. */
-bool cpy_dict_keys_are(PyObject *dict, PyObject *keys);
-bool cpy_inst_keys_are(PyObject *obj, PyObject *keys);
+bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo);
+bool cpy_inst_keys_are(PyObject *obj, PyObject *keys, Memo *memo);
 
 /* The type of what obj.__dict__ would give; NULL: no instance dictionary. */
 PyTypeObject *cpy_inst_dict_type(PyObject *obj);

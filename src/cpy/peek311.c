@@ -118,32 +118,27 @@ static inline bool hinted(const PyDictKeysObject *k, PyObject *key, unsigned hin
            DK_UNICODE_ENTRIES(k)[hint - 1].me_key == key;
 }
 
-static int dict_find(const PyDictObject *d, PyObject *key, Py_hash_t hash, uint16_t *hint,
-                     PyObject **value)
+static PyObject *hinted_value(const PyDictObject *d, unsigned hint)
 {
-    Py_ssize_t ix = find(d->ma_keys, key, hash);
-    if (ix < 0)
-        return ix == ABSENT ? 0 : -1;
-    *hint = ix < HINT_MAX ? (uint16_t)(ix + 1) : 0;
-    *value = value_at(d, ix);
-    return *value != NULL;
+    return d->ma_values ? d->ma_values->values[hint - 1]
+                        : DK_UNICODE_ENTRIES(d->ma_keys)[hint - 1].me_value;
 }
 
-int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
-                  PyObject **value)
+int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                  Memo *memo, PyObject **value)
 {
     const PyDictObject *d = (PyDictObject *)dict;
-    const PyDictKeysObject *k = d->ma_keys;
-    unsigned h = *hint;
-    if (hinted(k, key, h)) {
-        PyObject *v = d->ma_values ? d->ma_values->values[h - 1]
-                                   : DK_UNICODE_ENTRIES(k)[h - 1].me_value;
-        if (v) {
-            *value = v;
-            return 1;
-        }
+    if (hinted(d->ma_keys, key, *hint))
+        *value = hinted_value(d, *hint);
+    else {
+        Py_ssize_t ix = find(d->ma_keys, key, hash);
+        if (ix == UNSAFE)
+            return -1;
+        *hint = ix >= 0 && ix < HINT_MAX ? (uint16_t)(ix + 1) : 0;
+        *value = ix >= 0 ? value_at(d, ix) : NULL;
     }
-    return dict_find(d, key, hash, hint, value);
+    *memo = (Memo){ d->ma_version_tag, *value };
+    return *value != NULL;
 }
 
 /* -- Instances ---------------------------------------------------------------- */
@@ -166,7 +161,8 @@ static inline Home home_of(PyObject *obj)
         return (Home){ NULL, *(PyObject **)((char *)obj + t->tp_dictoffset), true };
     if (t->tp_dictoffset == 0)
         return (Home){ NULL, NULL, false };
-    PyObject **at = _PyObject_GetDictPtr(obj); /* behind the items of a variable-sized object */
+    PyObject **at =
+        _PyObject_GetDictPtr(obj); /* behind the items of a variable-sized object */
     return (Home){ NULL, at ? *at : NULL, at != NULL };
 }
 
@@ -175,12 +171,14 @@ static PyDictKeysObject *shared_keys(PyObject *obj)
     return ((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
 }
 
-int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, PyObject **value)
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo,
+                  PyObject **value)
 {
     Home h = home_of(obj);
     Py_hash_t hash = ((PyASCIIObject *)name)->hash;
+    *value = NULL;
     if (h.dict)
-        return cpy_dict_peek(h.dict, name, hash, hint, value);
+        return cpy_dict_peek(h.dict, name, hash, hint, memo, value);
     if (!h.values)
         return h.exists ? 0 : -1;
     const PyDictKeysObject *k = shared_keys(obj);
@@ -246,23 +244,27 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i)
     return inline_key(obj, h.values, i);
 }
 
-bool cpy_dict_keys_are(PyObject *dict, PyObject *keys)
+bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo)
 {
+    if (((PyDictObject *)dict)->ma_version_tag == memo->state)
+        return true;
     if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys))
         return false;
     Py_ssize_t at = 0, i = 0;
     for (PyObject *key; PyDict_Next(dict, &at, &key, NULL); i++)
-        if (key != PyTuple_GET_ITEM(keys, i) && !const_same(key, PyTuple_GET_ITEM(keys, i)))
+        if (key != PyTuple_GET_ITEM(keys, i) &&
+            !const_same(key, PyTuple_GET_ITEM(keys, i)))
             return false;
+    memo->state = ((PyDictObject *)dict)->ma_version_tag;
     return true;
 }
 
-bool cpy_inst_keys_are(PyObject *obj, PyObject *keys)
+bool cpy_inst_keys_are(PyObject *obj, PyObject *keys, Memo *memo)
 {
     Home h = home_of(obj);
     Py_ssize_t n = PyTuple_GET_SIZE(keys);
     if (h.dict)
-        return cpy_dict_keys_are(h.dict, keys);
+        return cpy_dict_keys_are(h.dict, keys, memo);
     if (!h.values)
         return h.exists && n == 0;
     if (((uint8_t *)h.values)[-2] != n)

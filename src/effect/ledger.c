@@ -23,7 +23,7 @@ Status var_touch(Tx *tx, Var *v)
 }
 
 /* Two existing objects were compared by identity and differ: they must differ on every later call. */
-Status guard_distinct(Tx *tx, Var *a, Var *b)
+Status var_distinct(Tx *tx, Var *a, Var *b)
 {
     Source **pair = tx_alloc(tx, 2 * sizeof *pair);
     TRY_PTR(pair);

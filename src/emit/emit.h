@@ -13,6 +13,11 @@
 /* value: what the point's frame returned, or NULL: the trace ends in a break at tx->top, whose state (and that of the frames
  * above it up to tx->root) is at the start of the broken instruction. ST_BREAK (BRK_REBUILD): a value cannot be made
  * again. */
+/* If this is a list, every entry that is made appends a dict: dump letter ('c' code, 'g' graph, 'u' guards, 'e' effects) -> text. */
+extern PyObject *emit_log;
+/* What the log says for these letters, the entries one after the other; new str. */
+PyObject *emit_dump(const char *letters);
+
 Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out);
 
 #endif

@@ -50,6 +50,8 @@ typedef struct Node {
     Source *src;       /* NODE_INPUT */
     PyObject *example; /* NODE_INPUT: the real tensor seen, borrowed */
     PyObject *meta;    /* inferred result: meta tensor(s), held by the arena; NULL while pending */
+    PyObject *device;  /* of the result's tensors in the real program, borrowed; NULL: none or not known */
+    bool grad;         /* grad mode it was recorded under */
     PyCodeObject *co;  /* where it came from, borrowed */
     int line;
 } Node;

@@ -82,16 +82,16 @@ void expr_leaves(Expr *e, void (*fn)(Expr *leaf, void *arg), void *arg);
 
 /* -- The operations themselves, for the check program ------------------------ */
 
-bool scalar_exact(PyObject *o); /* exactly int, float, bool or str */
+bool calc_exact(PyObject *o); /* exactly int, float, bool or str */
 /* On exact scalars only. New reference; NULL with the operation's exception. */
-PyObject *scalar_unary(char op, PyObject *a);
-PyObject *scalar_binary(int binary_op, PyObject *a, PyObject *b);
-PyObject *scalar_compare(int cmp, PyObject *a, PyObject *b);
+PyObject *calc_unary(char op, PyObject *a);
+PyObject *calc_binary(int binary_op, PyObject *a, PyObject *b);
+PyObject *calc_compare(int cmp, PyObject *a, PyObject *b);
 /* Would the operation make something too large to be made twice (2 ** n, "x" * n)? */
-bool scalar_excessive(int binary_op, PyObject *a, PyObject *b);
-bool scalar_large(PyObject *o);
-const char *scalar_binary_name(int binary_op);
-const char *scalar_compare_name(int cmp);
-const char *scalar_unary_name(char op); /* with an opening parenthesis if it is a function */
+bool calc_excessive(int binary_op, PyObject *a, PyObject *b);
+bool calc_large(PyObject *o);
+const char *calc_binary_name(int binary_op);
+const char *calc_compare_name(int cmp);
+const char *calc_unary_name(char op); /* with an opening parenthesis if it is a function */
 
 #endif

@@ -56,7 +56,7 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);
-Status guard_distinct(GuardList *l, Source *const *group, size_t n);
+Status guard_different(GuardList *l, Source *const *group, size_t n);
 /* Equality of everything the expression is made of: instead of a predicate that is too large or one too many
  * (guard_pred and guard_noraise do it themselves), or when the value itself is needed. */
 Status guard_leaves(GuardList *l, Expr *e);
@@ -79,6 +79,8 @@ void guards_free(Guards *g);
  * True: out[0..nexports) are new references. False: nothing is written and no exception is set. */
 bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc, PyObject **out);
 int guards_nexports(const Guards *g);
+/* Something it compares by address is gone: no call will ever match again. */
+bool guards_dead(const Guards *g);
 
 /* After a miss: what failed, as text ("type(L['x']) is …, but it is …"). New str. */
 PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc);

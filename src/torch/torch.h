@@ -76,17 +76,24 @@ typedef struct TorchOp {
     bool view;      /* result shares memory */
     bool syncs;     /* result depends on data: item, nonzero, tolist … -> break */
     bool user;      /* runs user Python */
-    bool structured;/* result is not a single tensor */
+    bool structured;/* result may be something other than a single tensor */
+    bool pure;      /* a dead node may be dropped once its shapes are known to fit (rule 14) */
+    bool loose;     /* strides, or whether the result is a view, depend on more than metadata … */
+    bool layout;    /* … if an argument is not contiguous */
+    bool fresh;     /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
 TorchOp torch_classify(PyObject *callable);
 /* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
 TorchOp torch_classify_method(PyObject *name);
+/* Attributes of tensors: TC_NODE as getattr(x, name); TC_SPECIAL metadata, answered from inference; TC_BREAK anything else. */
+TorchOp torch_classify_attr(PyObject *name);
 
 /* -- Inference (torch/infer.c) ------------------------------------------------- */
 
-/* A meta twin of a real tensor: same dtype, sizes, strides, offset, requires_grad, on the meta device. New reference. */
+/* A meta twin of a real tensor: same dtype, sizes, strides, offset, requires_grad, leaf or not, conj and neg bits, on the meta
+ * device. New reference; NULL without exception: not a plain dense tensor. */
 PyObject *infer_twin(PyObject *tensor);
 
 typedef struct InferCall {
@@ -95,18 +102,43 @@ typedef struct InferCall {
     PyObject *const *args;    /* nargs positional then keywords; tensors are meta twins, containers are real ones */
     Py_ssize_t nargs;
     PyObject *kwnames;
-    PyObject *device;         /* device of the tensor arguments (torch.device) or NULL: none */
-    bool grad;                /* grad mode under which the node is recorded */
+    PyObject *device;         /* device of the tensor arguments (torch.device) or NULL: none. Mixed: the caller breaks, except that
+                                 0-dim CPU tensors may go with any other device */
+    bool grad;                /* grad mode under which the node is recorded; the rest of the ambient state is the real one now */
+    bool strides_certain;     /* out: strides, offset, identity and whether the result is a view are what eager gives, not only
+                                 sizes and dtype. False after kernels that choose strides by size (sdpa, conv, …) and for what is
+                                 computed from their results (twins remember it): do not let the program see them */
 } InferCall;
 
 /* Runs the operation on meta tensors. *out: new reference (meta tensor, tuple/list of them, Python scalars …); *device: borrowed,
- * device its tensors are on in the real program. ST_OK; ST_RAISE: it raised on the program's own values (exception set in Python,
- * not a program exception yet: the caller decides); ST_DECLINE: meta cannot tell (no kernel, data dependent), nothing set. Warnings are muted. */
-Status infer_call(const InferCall *c, PyObject **out, PyObject **device);
+ * device its tensors are on in the real program, NULL if there are none. ST_OK; ST_RAISE: it raised on the program's own values
+ * (exception set in Python, not a program exception yet: the caller decides); ST_DECLINE: meta cannot tell (no kernel, data
+ * dependent), nothing set: break; ST_ERROR: interrupt or memory. Warnings are muted, generators untouched.
+ *
+ * Identity: *out (or an item of it) is the very object of an argument's twin exactly if eager returns its argument.
+ * Writing: an operation that writes an argument bumps `_version` of the twin and of its views, as in eager (infer_version; running
+ * statistics of batch and instance norm are written without, in eager too: TorchOp.mutates), and it
+ * changes the twin's metadata in place (unsqueeze_, requires_grad_, resize_). There is no undo: what was read before stays valid
+ * as a constant; after a rewind over such an operation the metas of the nodes that stay are made anew by infer_replay. */
+Status infer_call(InferCall *c, PyObject **out, PyObject **device);
+
+int64_t infer_version(PyObject *twin); /* -1: inference tensor, has none */
+
+/* Sets Node.meta (and device) of nodes [0, n) afresh, by running them in order on fresh twins. ST_OK, ST_DECLINE, ST_ERROR. */
+Status infer_replay(Graph *g, size_t n);
 
 /* -- torch.fx (torch/fx.c) ------------------------------------------------------ */
 
-/* Builds torch.fx.Graph from the live nodes with Node objects made in C. New reference to (graph, example_inputs list). */
-PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs);
+/* Builds torch.fx.Graph from the live nodes (graph_prune first) with Node objects made in C: placeholders first, in id order, the
+ * order of the example inputs; one output node with a tuple. New reference to (graph, example_inputs list). */
+PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names);
+
+/* The same graph as a function that runs it: positional arguments are the live inputs in id order, the value is the tuple of
+ * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
+PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
+
+/* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
+ * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * trace/except.c -- exceptions of the traced program are values; unwinding uses the code's own table.
  */
+#include "cpy/cpy.h"
 #include "trace/run.h"
 #include "var/names.h"
 
@@ -12,6 +13,20 @@ Status raise_var(Tx *tx, Var *exc)
     if (exc->kind == &kind_exc && tx->handled && tx->handled != exc && AS(ExcVar, exc)->context == NULL)
         SET(tx, AS(ExcVar, exc)->context, tx->handled);
     return ST_RAISE;
+}
+
+Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
+{
+    ExcVar *e;
+    TRY(VAR_MAKE(tx, exc, ExcVar, cls, &e));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &e->args)); /* .args: a tuple even if all are constants */
+    e->args->n = n;
+    e->args->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    TRY_PTR(e->args->items);
+    if (n)
+        memcpy(e->args->items, args, (size_t)n * sizeof(Var *));
+    *out = &e->v;
+    return ST_OK;
 }
 
 Status raise_type(Tx *tx, PyObject *type, const char *format, ...)

@@ -79,15 +79,17 @@ static void rewind_break(Tx *tx)
     Frame *f = tx->top;
     if (tx->held) {
         journal_rewind(&tx->journal, tx->hold_mark);
-        tx->hold_frame->cur = tx->hold_cur;
-        tx->top = tx->hold_frame;
+        f = tx->hold_frame;
+        f->cur = tx->hold_cur;
         tx->held = false;
-        return;
+    } else {
+        while (!f->resumable)
+            f = f->up;
+        journal_rewind(&tx->journal, f->mark);
     }
-    while (!f->resumable)
-        f = f->up;
-    journal_rewind(&tx->journal, f->mark);
     tx->top = f;
+    if (f->cur > 0 && f->code->ins[f->cur - 1].op == OP_KW_NAMES) /* one unit with its CALL */
+        f->cur--;
 }
 
 Status trace_root(Tx *tx, Var **out)

@@ -53,6 +53,7 @@ struct Tx {
     int nested;         /* C code waiting for a frame: > 0 means breaks move out */
     Var *exc;           /* the exception in flight while ST_RAISE */
     Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
+    Var *handled0;      /* the same when the trace began */
     Var *result;        /* value of the frame that returned last */
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */

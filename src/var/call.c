@@ -5,6 +5,7 @@
  * Python functions, the class protocol, a break that names it).
  */
 #include "builtin/handler.h"
+#include "builtin/register.h"
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
@@ -77,7 +78,9 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
 /* Rows that may know an existing callable; ST_DECLINE: none does. */
 static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
-    Status st = match_call(tx, callable, a, out);
+    Status st = register_call(tx, callable, a, out);
+    if (st == ST_DECLINE)
+        st = match_call(tx, callable, a, out);
     if (st == ST_DECLINE)
         st = torch_row(tx, callable, a, out);
     return st;
@@ -85,13 +88,19 @@ static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 
 static Status tensor_method(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
-    if (!torch_ready || a->n == 0 || !PyObject_TypeCheck(descr, &PyMethodDescr_Type))
+    PyTypeObject *t = Py_TYPE(descr);
+    if (!torch_ready || a->n == 0)
         return ST_DECLINE;
-    if (!PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(descr)))
+    if ((t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) &&
+        !PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     Var *self = a->v[0];
     TRY(var_real(tx, &self));
     if (self->kind != &kind_tensor)
+        return ST_DECLINE;
+    if (t == &PyFunction_Type)
+        return tensor_call_method(tx, AS(TensorVar, self), ((PyFunctionObject *)descr)->func_name, a, out);
+    if (t != &PyMethodDescr_Type && t != &PyWrapperDescr_Type)
         return ST_DECLINE;
     return tensor_call_method(tx, AS(TensorVar, self), PyDescr_NAME(descr), a, out);
 }
@@ -182,6 +191,11 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
     TRY(var_real(tx, &fn));
     if (fn->kind == &kind_func) {
         Status st = func_known(tx, AS(FuncVar, fn), a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
+    if (fn->kind == &kind_opaque) {
+        Status st = match_object(tx, fn, a, out);
         if (st != ST_DECLINE)
             return st;
     }

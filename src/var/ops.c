@@ -2,6 +2,7 @@
  * var/ops.c -- operators, as Objects/abstract.c dispatches them: reflected forms, the subclass rule, in-place
  * forms that fall back to the plain one, rich comparison with its identity default.
  */
+#include "builtin/str.h"
 #include "trace/tx.h"
 #include "var/binops.h"
 #include "var/consts.h"
@@ -98,7 +99,7 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
         return ST_OK;
     }
     if (a->real && b->real && a->src && b->src && a->type == b->type) /* they differ now: it must stay so */
-        return guard_distinct(tx, a, b);
+        return var_distinct(tx, a, b);
     return ST_OK;
 }
 
@@ -173,6 +174,8 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(var_real(tx, &b));
     if (a->kind == &kind_const && b->kind == &kind_const)
         return const_binary(tx, a, b, op, out);
+    if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const && PyUnicode_CheckExact(a->real))
+        return str_percent(tx, a->real, b, out);
     if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
@@ -188,9 +191,6 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(plain_binary(tx, a, b, op, out));
     if (*out == tx->notimpl && as_tensor_op(a, b))
         return tensor_binary(tx, a, b, op, out);
-    if (*out == tx->notimpl && a->kind == &kind_const && (b->kind == &kind_tuple || b->kind == &kind_list) &&
-        op == BINOP_REMAINDER)
-        return graph_break(tx, BRK_NO_SLOT, "%% formatting of symbolic values");
     return *out == tx->notimpl ? no_operator(tx, a, b, op) : ST_OK;
 }
 

@@ -84,7 +84,7 @@ Status list_push(Tx *tx, ListVar *l, Var *item);
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole content */
 /* Puts an existing value on the ledger before its first change (no-op for new ones). */
 Status var_touch(Tx *tx, Var *v);
-Status guard_distinct(Tx *tx, Var *a, Var *b);
+Status var_distinct(Tx *tx, Var *a, Var *b);
 Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes);
 /* The built-in part of a value: itself for list, dict …; ObjectVar.content for subclasses; NULL: none. */
 Var *var_content(Var *v);

@@ -78,7 +78,7 @@ static Status pinned_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
-static Status scalar_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     Expr *a, *b;
     op %= BINOP_COUNT;
@@ -98,7 +98,7 @@ static Status scalar_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     return scalar_new(tx, e, out);
 }
 
-static Status scalar_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+static Status compare_(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     Expr *a, *b;
     TRY(as_expr(tx, self, &a));
@@ -110,26 +110,26 @@ static Status scalar_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return scalar_new(tx, expr_compare(&tx->exprs, op, a, b), out);
 }
 
-static Status scalar_unary(Tx *tx, Var *self, char op, Var **out)
+static Status unary_(Tx *tx, Var *self, char op, Var **out)
 {
     return scalar_new(tx, expr_unary(&tx->exprs, op, AS(ScalarVar, self)->e), out);
 }
 
-static Status scalar_truth(Tx *tx, Var *self, bool *yes)
+static Status truth_(Tx *tx, Var *self, bool *yes)
 {
     Expr *e = AS(ScalarVar, self)->e;
     *yes = PyObject_IsTrue(e->value) == 1;
     return guard_pred(&tx->guards, e, *yes);
 }
 
-static Status scalar_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+static Status hash_(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     TRY(scalar_pin(tx, AS(ScalarVar, self), key));
     *h = PyObject_Hash(*key);
     return ST_OK;
 }
 
-static Status scalar_repr(Tx *tx, Var *self, bool str, Var **out)
+static Status repr_(Tx *tx, Var *self, bool str, Var **out)
 {
     PyObject *o;
     TRY(scalar_pin(tx, AS(ScalarVar, self), &o));
@@ -137,7 +137,7 @@ static Status scalar_repr(Tx *tx, Var *self, bool str, Var **out)
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
-static Status scalar_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+static Status getattr_(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     Var *c;
     PyObject *o;
@@ -151,11 +151,11 @@ static Status scalar_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 const VarKind kind_scalar = {
     .name = "scalar",
     .id = KIND_scalar,
-    .getattr = scalar_getattr,
-    .truth = scalar_truth,
-    .compare = scalar_compare,
-    .binary = scalar_binary,
-    .unary = scalar_unary,
-    .hash = scalar_hash,
-    .repr = scalar_repr,
+    .getattr = getattr_,
+    .truth = truth_,
+    .compare = compare_,
+    .binary = binary_,
+    .unary = unary_,
+    .hash = hash_,
+    .repr = repr_,
 };

@@ -64,6 +64,8 @@ typedef struct TensorVar {
     PyObject *meta;   /* meta twin; NULL until asked. journalled */
     PyObject *device; /* torch.device */
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
+    Var *same;        /* the Var that is this very object (x.contiguous() may be x), or NULL */
+    bool external;    /* its storage may exist outside of the graph: inputs and what may alias them */
 } TensorVar;
 
 typedef struct ListVar {
@@ -96,11 +98,23 @@ typedef struct DictViewVar {
     char what; /* 'k', 'v', 'i' */
 } DictViewVar;
 
+typedef struct SetOp {
+    uintptr_t what;   /* '+' added, '-' discarded, 'p' popped, 'c' cleared */
+    Var *item;
+    PyObject *key;    /* NULL: item goes by identity */
+    uintptr_t serial; /* unique in the process: tells whether a replayed log was rewound */
+} SetOp;
+
 typedef struct SetVar {
     Var v;
-    KeyMap items;     /* value: the Var. Existing sets are opened on first use */
-    uintptr_t open;
-    PyObject *shadow; /* a real set with the same history: its order is the set's order */
+    KeyMap items;     /* value: the Var. Existing and not open: what was added only */
+    uintptr_t open;   /* journalled */
+    PyObject *shadow; /* a real set with the same history up to `log`: its order is the set's order. Never changed; NULL: empty. journalled */
+    VEC(SetOp) log;   /* what happened since: existing sets are changed by replaying it */
+    uintptr_t blurred; /* the order cannot be known. journalled */
+    PyObject *live;   /* shadow with log[0..nlive) applied, a cache */
+    size_t nlive;
+    uintptr_t live_serial;
 } SetVar;
 
 typedef struct ObjectVar {
@@ -153,8 +167,10 @@ typedef struct IterVar {
     Var *seq;         /* what it walks; NULL once exhausted. journalled */
     uintptr_t at;     /* position; journalled */
     Var **items;      /* snapshot, or NULL: seq is asked each time (lists may grow under the iterator) */
-    Py_ssize_t n;
-    long step;        /* -1: reversed */
+    Py_ssize_t n;     /* of items; dicts: size at the start */
+    long step;        /* -1: reversed; `at` is then one above the next */
+    uintptr_t stamp;  /* state of the container at the start, where changes matter. Existing iterators (real): exhausted,
+                       * and `at` is how many times next() was called. journalled */
 } IterVar;
 
 typedef struct WrapIterVar {
@@ -165,6 +181,7 @@ typedef struct WrapIterVar {
     int n;
     uintptr_t at;     /* journalled: count, current iterator … */
     uintptr_t state;  /* journalled */
+    Py_ssize_t stop, step; /* islice */
     bool strict;
 } WrapIterVar;
 
@@ -231,6 +248,7 @@ Status tuple_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);          /* copi
 Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out);
 Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);
+Status set_add(Tx *tx, SetVar *s, Var *item);
 Status cell_new(Tx *tx, Var *content, Var **out);
 Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
 Status cell_set(Tx *tx, CellVar *c, Var *value);

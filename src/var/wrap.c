@@ -21,6 +21,7 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out)
     l->v.real = tx_keep(tx, obj);
     TRY_PTR(l->v.real);
     l->v.src = src;
+    src->hint = obj;
     *out = &l->v;
     return ST_OK;
 }
@@ -251,7 +252,8 @@ static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
 static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
-    if (self && !PyModule_Check(self) && !PyType_Check(self))
+    bool pybind = self && (PyCapsule_CheckExact(self) || strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind)
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
@@ -311,6 +313,7 @@ static Status register_existing(Tx *tx, PyObject *o, Source *src, Var *v)
     v->real = tx_keep(tx, o);
     TRY_PTR(v->real);
     v->src = src;
+    src->hint = o;
     if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, o, v))
         return ST_ERROR;
     if (mutable_kind(v->kind) && !VEC_PUSH(&tx->arena, &tx->journal, &tx->existing, v))
@@ -323,6 +326,8 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
     void *known;
     if (ptrmap_get(&tx->wrapped, o, &known)) {
         *out = known;
+        if (src != NULL)
+            src->hint = o;
         if (pinned || (*out)->src == src)
             return ST_OK;
         return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });

@@ -1,8 +1,8 @@
 /*
- * bytecode/list.h -- a code object taken apart: instructions that can be edited.
+ * bytecode/codelist.h -- a code object taken apart: instructions that can be edited.
  *
  * Jumps and handlers name labels, instructions name their handler, so nothing has to be
- * kept up to date while instructions come and go. list_write settles offsets, prefixes,
+ * kept up to date while instructions come and go. codelist_write settles offsets, prefixes,
  * stack depth, line and exception tables; of a list nobody edited it makes the same bytes
  * again.
  */
@@ -31,26 +31,26 @@ typedef struct CodeList {
 } CodeList;
 
 /* All of these give NULL, -1 or false with an exception set. */
-CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
-CodeList *list_of(PyCodeObject *co);
-void list_free(CodeList *l);
-PyCodeObject *list_write(const CodeList *l); /* new reference */
-PyObject *list_print(const CodeList *l);     /* one instruction a line */
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
+CodeList *codelist_of(PyCodeObject *co);
+void codelist_free(CodeList *l);
+PyCodeObject *codelist_write(const CodeList *l); /* new reference */
+PyObject *codelist_print(const CodeList *l);     /* one instruction a line */
 
 /* Puts `count` NOPs before instruction `index`, with line and handler of the instruction
  * there. Labels at `index` stay before them if `reach`, else move behind. */
-bool list_insert(CodeList *l, int index, int count, bool reach);
-void list_delete(CodeList *l, int from, int to); /* labels inside move to what follows */
-void list_set(CodeList *l, int index, Op op, int arg); /* keeps line and handler */
-bool list_push(CodeList *l, Op op, int arg, Loc loc);
+bool codelist_insert(CodeList *l, int index, int count, bool reach);
+void codelist_delete(CodeList *l, int from, int to); /* labels inside move to what follows */
+void codelist_set(CodeList *l, int index, Op op, int arg); /* keeps line and handler */
+bool codelist_push(CodeList *l, Op op, int arg, Loc loc);
 
-Label list_label(CodeList *l);
-int list_handler(CodeList *l, Label target, int depth, bool lasti); /* for Ins.handler */
+Label codelist_label(CodeList *l);
+int codelist_handler(CodeList *l, Label target, int depth, bool lasti); /* for Ins.handler */
 /* A further local, behind the others: the slots of cells and free variables move up. */
-int list_local(CodeList *l, PyObject *name);
+int codelist_local(CodeList *l, PyObject *name);
 
 /* Copies of ins and exc with targets as indices; the caller mem_frees them. */
-bool list_flat(const CodeList *l, Ins **ins, ExcEntry **exc);
+bool codelist_flat(const CodeList *l, Ins **ins, ExcEntry **exc);
 
 /* Positions of all instructions of c. */
 void code_locs(const Code *c, Loc *out);

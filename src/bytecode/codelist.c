@@ -1,10 +1,10 @@
 /*
- * bytecode/list.c -- taking code objects apart and editing the pieces.
+ * bytecode/codelist.c -- taking code objects apart and editing the pieces.
  *
  * Takes: a decoded code object, or nothing for new code. Gives: a CodeList. Holds:
  * references to all objects the new code object is going to need.
  */
-#include "bytecode/list.h"
+#include "bytecode/codelist.h"
 
 /* -- Growth ------------------------------------------------------------------ */
 
@@ -38,7 +38,7 @@ static bool reserve(CodeList *l, int need)
     return true;
 }
 
-Label list_label(CodeList *l)
+Label codelist_label(CodeList *l)
 {
     int32_t *bound = grow(l->bound, &l->cap_labels, l->nlabels + 1, sizeof *bound);
     if (bound == NULL)
@@ -48,7 +48,7 @@ Label list_label(CodeList *l)
     return l->nlabels++;
 }
 
-int list_handler(CodeList *l, Label target, int depth, bool lasti)
+int codelist_handler(CodeList *l, Label target, int depth, bool lasti)
 {
     ExcEntry *exc = grow(l->exc, &l->cap_exc, l->nexc + 1, sizeof *exc);
     if (exc == NULL)
@@ -60,7 +60,7 @@ int list_handler(CodeList *l, Label target, int depth, bool lasti)
 
 /* -- Making and freeing ------------------------------------------------------ */
 
-CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline)
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline)
 {
     CodeList *l = mem_alloc(sizeof *l);
     if (l == NULL)
@@ -73,13 +73,13 @@ CodeList *list_new(PyObject *name, PyObject *qualname, PyObject *filename, int f
     l->cellvars = PyTuple_New(0);
     l->freevars = PyTuple_New(0);
     if (l->cellvars == NULL || l->freevars == NULL) {
-        list_free(l);
+        codelist_free(l);
         return NULL;
     }
     return l;
 }
 
-void list_free(CodeList *l)
+void codelist_free(CodeList *l)
 {
     if (l == NULL)
         return;
@@ -112,7 +112,7 @@ static bool load_vars(CodeList *l, PyCodeObject *co)
 static Label label_of(CodeList *l, int32_t *labels, int index)
 {
     if (labels[index] == 0) {
-        Label made = list_label(l);
+        Label made = codelist_label(l);
         if (made < 0)
             return -1;
         l->bound[made] = index;
@@ -132,7 +132,7 @@ static bool link_up(CodeList *l, const Code *c, int32_t *labels)
     for (int i = 0; i < c->nexc; i++) {
         const ExcEntry *e = &c->exc[i];
         Label target = label_of(l, labels, e->target);
-        if (target < 0 || list_handler(l, target, e->depth, e->lasti) < 0)
+        if (target < 0 || codelist_handler(l, target, e->depth, e->lasti) < 0)
             return false;
     }
     return true;
@@ -151,13 +151,13 @@ static bool load_body(CodeList *l, const Code *c)
     return ok;
 }
 
-CodeList *list_of(PyCodeObject *co)
+CodeList *codelist_of(PyCodeObject *co)
 {
     const Code *c = code_of(co);
     if (c == NULL)
         return NULL;
     CodeList *l =
-        list_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
+        codelist_new(co->co_name, co->co_qualname, co->co_filename, co->co_firstlineno);
     if (l == NULL)
         return NULL;
     l->argcount = co->co_argcount;
@@ -168,13 +168,13 @@ CodeList *list_of(PyCodeObject *co)
     if (load_vars(l, co) && pool_load(&l->consts, co->co_consts) &&
         pool_load(&l->names, co->co_names) && load_body(l, c))
         return l;
-    list_free(l);
+    codelist_free(l);
     return NULL;
 }
 
 /* -- Editing ----------------------------------------------------------------- */
 
-bool list_push(CodeList *l, Op op, int arg, Loc loc)
+bool codelist_push(CodeList *l, Op op, int arg, Loc loc)
 {
     if (!reserve(l, l->n + 1))
         return false;
@@ -183,13 +183,13 @@ bool list_push(CodeList *l, Op op, int arg, Loc loc)
     return true;
 }
 
-void list_set(CodeList *l, int index, Op op, int arg)
+void codelist_set(CodeList *l, int index, Op op, int arg)
 {
     Ins *in = &l->ins[index];
     *in = (Ins){ .op = op, .arg = arg, .target = -1, .handler = in->handler };
 }
 
-bool list_insert(CodeList *l, int index, int count, bool reach)
+bool codelist_insert(CodeList *l, int index, int count, bool reach)
 {
     if (!reserve(l, l->n + count))
         return false;
@@ -210,7 +210,7 @@ bool list_insert(CodeList *l, int index, int count, bool reach)
     return true;
 }
 
-void list_delete(CodeList *l, int from, int to)
+void codelist_delete(CodeList *l, int from, int to)
 {
     size_t behind = (size_t)(l->n - to);
     memmove(l->ins + from, l->ins + to, behind * sizeof *l->ins);
@@ -223,7 +223,7 @@ void list_delete(CodeList *l, int from, int to)
             l->bound[i] = from;
 }
 
-int list_local(CodeList *l, PyObject *name)
+int codelist_local(CodeList *l, PyObject *name)
 {
     int slot = pool_add(&l->varnames, name);
     for (int i = 0; slot >= 0 && i < l->n; i++)
@@ -245,7 +245,7 @@ static bool settle(const CodeList *l, int32_t *target)
     return true;
 }
 
-bool list_flat(const CodeList *l, Ins **ins, ExcEntry **exc)
+bool codelist_flat(const CodeList *l, Ins **ins, ExcEntry **exc)
 {
     *ins = mem_alloc((size_t)l->n * sizeof **ins);
     *exc = mem_alloc((size_t)l->nexc * sizeof **exc);

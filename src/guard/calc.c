@@ -1,5 +1,5 @@
 /*
- * guard/scalar.c -- operations on exact int, float, bool and str.
+ * guard/calc.c -- operations on exact int, float, bool and str.
  *
  * One implementation for the trace, which wants the value, and for the check program.
  */
@@ -7,7 +7,7 @@
 
 enum { LARGE_BITS = 120, LARGE_STR = 1000, MANY_BITS = 4096 };
 
-bool scalar_exact(PyObject *o)
+bool calc_exact(PyObject *o)
 {
     return PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyBool_Check(o) ||
            PyUnicode_CheckExact(o);
@@ -54,27 +54,32 @@ static const struct {
     const char *name;
     PyObject *(*fn)(PyObject *);
 } unaries[] = {
-    { '-', "-", PyNumber_Negative }, { '+', "+", PyNumber_Positive },
-    { '~', "~", PyNumber_Invert },   { '!', "not ", negation },
-    { 'b', "bool(", truth },         { 'i', "int(", PyNumber_Long },
-    { 'f', "float(", PyNumber_Float }, { 's', "str(", PyObject_Str },
+    { '-', "-", PyNumber_Negative },
+    { '+', "+", PyNumber_Positive },
+    { '~', "~", PyNumber_Invert },
+    { '!', "not ", negation },
+    { 'b', "bool(", truth },
+    { 'i', "int(", PyNumber_Long },
+    { 'f', "float(", PyNumber_Float },
+    { 's', "str(", PyObject_Str },
     { 'a', "abs(", PyNumber_Absolute },
 };
 
-const char *scalar_binary_name(int op)
+const char *calc_binary_name(int op)
 {
     return binaries[op].name;
 }
 
-const char *scalar_compare_name(int cmp)
+const char *calc_compare_name(int cmp)
 {
     static const char *const names[] = {
-        [Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==", [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">=",
+        [Py_LT] = "<",  [Py_LE] = "<=", [Py_EQ] = "==",
+        [Py_NE] = "!=", [Py_GT] = ">",  [Py_GE] = ">=",
     };
     return names[cmp];
 }
 
-const char *scalar_unary_name(char op)
+const char *calc_unary_name(char op)
 {
     for (size_t i = 0; i < COUNT_OF(unaries); i++)
         if (unaries[i].op == op)
@@ -84,9 +89,9 @@ const char *scalar_unary_name(char op)
 
 /* -- Operations ------------------------------------------------------------- */
 
-PyObject *scalar_unary(char op, PyObject *a)
+PyObject *calc_unary(char op, PyObject *a)
 {
-    assert(scalar_exact(a));
+    assert(calc_exact(a));
     for (size_t i = 0; i < COUNT_OF(unaries); i++)
         if (unaries[i].op == op)
             return unaries[i].fn(a);
@@ -94,9 +99,9 @@ PyObject *scalar_unary(char op, PyObject *a)
     return NULL;
 }
 
-PyObject *scalar_binary(int op, PyObject *a, PyObject *b)
+PyObject *calc_binary(int op, PyObject *a, PyObject *b)
 {
-    assert(scalar_exact(a) && scalar_exact(b));
+    assert(calc_exact(a) && calc_exact(b));
     if (op < 0 || op >= BIN_COUNT) {
         PyErr_BadInternalCall();
         return NULL;
@@ -104,13 +109,13 @@ PyObject *scalar_binary(int op, PyObject *a, PyObject *b)
     return binaries[op].fn(a, b);
 }
 
-PyObject *scalar_compare(int cmp, PyObject *a, PyObject *b)
+PyObject *calc_compare(int cmp, PyObject *a, PyObject *b)
 {
-    assert(scalar_exact(a) && scalar_exact(b));
+    assert(calc_exact(a) && calc_exact(b));
     return PyObject_RichCompare(a, b, cmp);
 }
 
-bool scalar_large(PyObject *o)
+bool calc_large(PyObject *o)
 {
     if (PyUnicode_CheckExact(o))
         return PyUnicode_GET_LENGTH(o) > LARGE_STR;
@@ -124,9 +129,9 @@ static bool above(PyObject *n, long limit)
     return overflow > 0 || (overflow == 0 && v > limit);
 }
 
-bool scalar_excessive(int op, PyObject *a, PyObject *b)
+bool calc_excessive(int op, PyObject *a, PyObject *b)
 {
-    if (scalar_large(a) || scalar_large(b))
+    if (calc_large(a) || calc_large(b))
         return true;
     if ((op == BIN_POW || op == BIN_LSHIFT) && PyLong_Check(a) && PyLong_Check(b))
         return above(b, MANY_BITS);

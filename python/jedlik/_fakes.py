@@ -1,0 +1,105 @@
+"""Inference under FakeTensorMode, for what tensors on the meta device cannot tell: autocast, and operations without a
+meta kernel. Importing this costs nothing; the first call imports torch._dynamo (FakeTensorMode does).
+
+Takes: a call whose tensors are meta twins. Gives: (result with tensors on the meta device, device) or None. A tensor that
+is one of the arguments comes back as that very twin; arguments that were written have their version bumped.
+"""
+import torch
+
+mode = None
+
+
+def fake_mode():
+    """One for the process: it has no shape environment, so operations whose sizes depend on data raise."""
+    global mode
+    if mode is None:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        mode = FakeTensorMode(allow_non_fake_inputs=False)
+    return mode
+
+
+def strided(like, device="meta"):
+    return torch.empty_strided(like.size(), like.stride(), dtype=like.dtype, device=device)
+
+
+class Fakes:
+    """Twins and the fakes that stand for them during one call."""
+
+    def __init__(self, device):
+        from torch._subclasses.fake_tensor import FakeTensor
+        self.make, self.device = FakeTensor, device
+        self.fake_of, self.twin_of, self.versions = {}, {}, []
+
+    def to_fake(self, twin):
+        fake = self.fake_of.get(id(twin))
+        if fake is None:
+            fake = self.make(mode, strided(twin), self.device, requires_grad=twin.requires_grad and twin.is_leaf)
+            if twin.requires_grad and not twin.is_leaf:
+                with mode, torch.enable_grad():
+                    fake = self.make(mode, strided(twin), self.device, requires_grad=True).view_as(fake)
+            self.fake_of[id(twin)] = fake
+            self.twin_of[id(fake)] = twin
+            self.versions.append((twin, fake, fake._version, self.shape(fake)))
+        return fake
+
+    @staticmethod
+    def shape(t):
+        return t.size(), t.stride(), t.dtype, t.requires_grad
+
+    def to_twin(self, fake):
+        twin = self.twin_of.get(id(fake))
+        if twin is not None:
+            return twin
+        with torch.no_grad():
+            twin = strided(fake)
+        if fake.requires_grad:
+            if fake.is_leaf:
+                twin.requires_grad_()
+            else:
+                with torch.enable_grad():
+                    twin = twin.copy_(torch.empty((), dtype=twin.dtype, device="meta", requires_grad=True))
+        self.twin_of[id(fake)] = twin
+        return twin
+
+    def settle(self):
+        """What was written: versions follow; a change of shape cannot be followed."""
+        for twin, fake, version, shape in self.versions:
+            if self.shape(fake) != shape:
+                return False
+            if fake._version != version:
+                with torch.no_grad():
+                    twin.zero_()
+        return True
+
+
+def walk(value, one):
+    if isinstance(value, torch.Tensor):
+        return one(value)
+    if type(value) in (tuple, list):
+        return type(value)(walk(v, one) for v in value)
+    if type(value) is dict:
+        return {k: walk(v, one) for k, v in value.items()}
+    if isinstance(value, tuple) and hasattr(type(value), "n_sequence_fields"):
+        return type(value)(walk(v, one) for v in value)
+    return value
+
+
+def run(target, is_method, args, kwargs, device):
+    fm = fake_mode()
+    fakes = Fakes(device)
+    with torch.no_grad():
+        args, kwargs = walk(args, fakes.to_fake), walk(kwargs, fakes.to_fake)
+    kwargs.pop("generator", None)
+    if is_method:
+        target, args = getattr(args[0], target), args[1:]
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException
+    try:
+        with fm:
+            result = target(*args, **kwargs)
+    except (DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException):
+        return None
+    seen = []
+    twins = walk(result, lambda t: (seen.append(t.device), fakes.to_twin(t))[1])
+    if not fakes.settle():
+        return None
+    return twins, seen[0] if seen else None

@@ -1,0 +1,29 @@
+/*
+ * base/settable.c -- copies of sets that keep the table: the order of a set is a matter of its history, and so is the
+ * order of what is done to the copy later.
+ */
+#include "base/settable.h"
+
+PyObject *set_twin(PyObject *from, bool frozen)
+{
+    PySetObject *a = (PySetObject *)from;
+    PySetObject *b = (PySetObject *)(frozen ? PyFrozenSet_New(NULL) : PySet_New(NULL));
+    if (b == NULL)
+        return NULL;
+    size_t size = ((size_t)a->mask + 1) * sizeof(setentry);
+    setentry *t = b->smalltable;
+    if (a->table != a->smalltable && (t = PyMem_Malloc(size)) == NULL) {
+        Py_DECREF(b);
+        return PyErr_NoMemory();
+    }
+    memcpy(t, a->table, size);
+    b->table = t;
+    b->mask = a->mask;
+    b->fill = a->fill;
+    b->used = a->used;
+    b->finger = a->finger;
+    for (Py_ssize_t i = 0; i <= b->mask; i++)
+        if (t[i].key != NULL && t[i].key != _PySet_Dummy)
+            Py_INCREF(t[i].key);
+    return (PyObject *)b;
+}

@@ -1,0 +1,462 @@
+/*
+ * builtin/dict.c -- dict, OrderedDict, defaultdict and their views: constructors and methods.
+ */
+#include "builtin/parts.h"
+#include <opcode.h>
+
+/* -- Filling ----------------------------------------------------------------------- */
+
+static Status put_keywords(Tx *tx, DictVar *d, const Args *a)
+{
+    for (int i = 0; i < a->nkw; i++)
+        TRY(dict_set_str(tx, d, PyTuple_GET_ITEM(a->kwnames, i), a->v[a->n + i]));
+    return ST_OK;
+}
+
+/* The mapping or pairs at position `at`, then the keywords. */
+static Status fill(Tx *tx, DictVar *d, const Args *a, int at)
+{
+    if (a->n > at)
+        TRY(dict_merge(tx, d, a->v[at]));
+    return put_keywords(tx, d, a);
+}
+
+static Status message_error(Tx *tx, const char *text)
+{
+    Var *message;
+    TRY(const_str(tx, text, &message));
+    return key_error(tx, message);
+}
+
+/* -- Constructors -------------------------------------------------------------------- */
+
+static Status make(Tx *tx, PyTypeObject *t, const Args *a, int at, Var **out)
+{
+    DictVar *d;
+    TRY(dict_make(tx, t, &d));
+    TRY(fill(tx, d, a, at));
+    *out = &d->v;
+    return ST_OK;
+}
+
+static Status dict_(Tx *tx, const Args *a, Var **out)
+{
+    return make(tx, &PyDict_Type, a, 0, out);
+}
+
+static Status odict_(Tx *tx, const Args *a, Var **out)
+{
+    return make(tx, &PyODict_Type, a, 0, out);
+}
+
+static Status check_factory(Tx *tx, Var *f)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, f, &t));
+    if (t == Py_TYPE(Py_None) || t->tp_call)
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, "first argument must be callable or None");
+}
+
+static Status defaultdict_(Tx *tx, const Args *a, Var **out)
+{
+    DictVar *d;
+    MEM(known_type(TY_DEFAULTDICT));
+    if (a->n)
+        TRY(check_factory(tx, a->v[0]));
+    TRY(dict_make(tx, known_types[TY_DEFAULTDICT], &d));
+    d->factory = a->n ? a->v[0] : tx_none(tx);
+    TRY(fill(tx, d, a, 1));
+    *out = &d->v;
+    return ST_OK;
+}
+
+static Status dict_new_(Tx *tx, const Args *a, Var **out)
+{
+    PyTypeObject *t = class_arg(a, &PyDict_Type);
+    if (t == NULL)
+        return ST_DECLINE;
+    if (t != &PyDict_Type && t != &PyODict_Type)
+        return object_new(tx, t, out);
+    return dict_make(tx, t, (DictVar **)out);
+}
+
+static Status dict_init(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    TRY(fill(tx, d, a, 1));
+    return give_none(tx, out);
+}
+
+static Status put_each(Tx *tx, Var *d, Var *iterable, Var *value)
+{
+    Var *it, *key;
+    TRY(var_iter(tx, iterable, &it));
+    for (;;) {
+        TRY(var_next(tx, it, &key));
+        if (key == NULL)
+            return ST_OK;
+        TRY(var_setitem(tx, d, key, value));
+    }
+}
+
+static Status fromkeys(Tx *tx, const Args *a, Var **out)
+{
+    TRY(var_real(tx, &a->v[0]));
+    Var *d, *value = args_get(a, 2, "value");
+    if (class_arg(a, &PyDict_Type) == NULL)
+        return ST_DECLINE;
+    TRY(var_call0(tx, a->v[0], &d));
+    TRY(put_each(tx, d, a->v[1], value ? value : tx_none(tx)));
+    *out = d;
+    return ST_OK;
+}
+
+/* -- Reading -------------------------------------------------------------------------- */
+
+static Status get(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *v;
+    TRY(dict_lookup(tx, d, a->v[1], &v));
+    *out = v ? v : a->n > 2 ? a->v[2] : tx_none(tx);
+    return ST_OK;
+}
+
+static Status get_item(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    return dict_subscript(tx, d, a->v[0], a->v[1], out);
+}
+
+static Status contains(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *v;
+    TRY(dict_lookup(tx, d, a->v[1], &v));
+    return give_bool(tx, v != NULL, out);
+}
+
+static Status view(Tx *tx, const Args *a, char what, Var **out)
+{
+    SELF(d, DictVar, dict);
+    return dictview_new(tx, &d->v, what, out);
+}
+
+static Status keys(Tx *tx, const Args *a, Var **out)
+{
+    return view(tx, a, 'k', out);
+}
+
+static Status values(Tx *tx, const Args *a, Var **out)
+{
+    return view(tx, a, 'v', out);
+}
+
+static Status items(Tx *tx, const Args *a, Var **out)
+{
+    return view(tx, a, 'i', out);
+}
+
+static Status copy(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    DictVar *made;
+    TRY(dict_copy(tx, d, &PyDict_Type, &made));
+    *out = &made->v;
+    return ST_OK;
+}
+
+/* OrderedDict.copy and defaultdict.copy make their own kind; subclasses call their class. */
+static Status copy_kind(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    DictVar *made;
+    if (a->v[0] != &d->v)
+        return ST_DECLINE;
+    TRY(dict_copy(tx, d, d->v.type, &made));
+    if (is_defaultdict(d))
+        TRY(dict_factory(tx, d, &made->factory));
+    *out = &made->v;
+    return ST_OK;
+}
+
+static PyTypeObject *reverse_type(DictVar *d, char what)
+{
+    if (is_odict(d))
+        return &PyODictIter_Type;
+    return what == 'k'   ? &PyDictRevIterKey_Type
+           : what == 'v' ? &PyDictRevIterValue_Type
+                         : &PyDictRevIterItem_Type;
+}
+
+static Status backwards(Tx *tx, DictVar *d, Var *seq, char what, Var **out)
+{
+    Py_ssize_t n;
+    IterVar *it;
+    TRY(dict_count(tx, d, &n));
+    TRY(iter_make(tx, reverse_type(d, what), seq, NULL, n, &it));
+    it->step = -1;
+    it->at = dict_end(d);
+    *out = &it->v;
+    return ST_OK;
+}
+
+static Status reversed(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    return backwards(tx, d, &d->v, 'k', out);
+}
+
+static Status view_reversed(Tx *tx, const Args *a, Var **out)
+{
+    SELF(w, DictViewVar, dictview);
+    return backwards(tx, AS(DictVar, w->dict), &w->v, w->what, out);
+}
+
+/* -- Writing --------------------------------------------------------------------------- */
+
+/* OrderedDict's methods go through a __setitem__ of a subclass. */
+static Status own_setitem(Tx *tx, const Args *a, DictVar *d, bool *yes)
+{
+    PyObject *f = NULL;
+    *yes = false;
+    if (a->v[0] == &d->v || !is_odict(d))
+        return ST_OK;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("__setitem__"));
+    TRY_PTR(name);
+    TRY(type_lookup(tx, a->v[0]->type, name, &f));
+    *yes = f && PyFunction_Check(f);
+    return ST_OK;
+}
+
+static Status update(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    bool own;
+    TRY(own_setitem(tx, a, d, &own));
+    if (own)
+        return ST_DECLINE;
+    TRY(fill(tx, d, a, 1));
+    return give_none(tx, out);
+}
+
+static Status setdefault(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *v, *value = args_get(a, 2, "default");
+    TRY(dict_lookup(tx, d, a->v[1], &v));
+    if (v == NULL) {
+        v = value ? value : tx_none(tx);
+        TRY(dict_put(tx, d, a->v[1], v));
+    }
+    *out = v;
+    return ST_OK;
+}
+
+static Status pop_(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *v, *value = args_get(a, 2, "default");
+    PyObject *k;
+    Py_hash_t h;
+    bool was;
+    TRY(var_real(tx, &a->v[1]));
+    TRY(var_hash(tx, a->v[1], &k, &h));
+    TRY(dict_find(tx, d, a->v[1], k, h, &v));
+    if (v == NULL && value == NULL)
+        return key_error(tx, a->v[1]);
+    if (v != NULL)
+        TRY(dict_remove(tx, d, a->v[1], k, h, &was));
+    *out = v ? v : value;
+    return ST_OK;
+}
+
+static Status pop_end(Tx *tx, DictVar *d, bool last, const char *empty, Var **out)
+{
+    DictPos p = { 0 };
+    bool more, was;
+    TRY(dict_open(tx, d));
+    p.at = last ? dict_end(d) : 0;
+    TRY(last ? dict_step_back(tx, d, &p, &more) : dict_step(tx, d, &p, &more));
+    if (!more)
+        return message_error(tx, empty);
+    Var *pair[2] = { p.key, p.value };
+    TRY(dict_remove(tx, d, p.key, p.entry->key, p.entry->hash, &was));
+    return tuple_new(tx, pair, 2, out);
+}
+
+static Status popitem(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    return pop_end(tx, d, true, "popitem(): dictionary is empty", out);
+}
+
+static Status odict_popitem(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *last = args_get(a, 1, "last");
+    bool yes = true;
+    if (last)
+        TRY(var_truth(tx, last, &yes));
+    return pop_end(tx, d, yes, "dictionary is empty", out);
+}
+
+static Status clear(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    TRY(dict_clear(tx, d));
+    return give_none(tx, out);
+}
+
+static Status move_to_front(Tx *tx, DictVar *d, PyObject *key, Var *k)
+{
+    KeyEntry *e, *moved;
+    Py_ssize_t n, at = 0;
+    TRY(dict_entries(tx, d, &e, &n));
+    MEM(moved = tx_alloc(tx, sizeof *moved * (size_t)(n + 1)));
+    for (Py_ssize_t i = 0, to = 1; i < n; i++) {
+        bool it = key ? e[i].key == key : e[i].id == k;
+        if (it)
+            at = i;
+        else
+            moved[to++] = e[i];
+    }
+    moved[0] = e[at];
+    return dict_rewrite(tx, d, moved, n);
+}
+
+static Status move_to_end(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *last = args_get(a, 2, "last"), *v;
+    PyObject *k;
+    Py_hash_t h;
+    bool yes = true, was;
+    if (last)
+        TRY(var_truth(tx, last, &yes));
+    TRY(var_real(tx, &a->v[1]));
+    TRY(var_hash(tx, a->v[1], &k, &h));
+    TRY(dict_find(tx, d, a->v[1], k, h, &v));
+    if (v == NULL)
+        return key_error(tx, a->v[1]);
+    TRY(dict_remove(tx, d, a->v[1], k, h, &was));
+    TRY(dict_store(tx, d, a->v[1], k, h, v));
+    if (!yes)
+        TRY(move_to_front(tx, d, k, a->v[1]));
+    return give_none(tx, out);
+}
+
+static Status missing(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *f, *v;
+    if (!is_defaultdict(d))
+        return ST_DECLINE;
+    TRY(dict_factory(tx, d, &f));
+    if (f->kind == &kind_const && f->real == Py_None)
+        return key_error(tx, a->v[1]);
+    TRY(var_call0(tx, f, &v));
+    TRY(var_setitem(tx, a->v[0], a->v[1], v));
+    *out = v;
+    return ST_OK;
+}
+
+/* collections.Counter's inner loop: mapping[elem] = mapping.get(elem, 0) + 1 */
+static Status count_elements(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *it, *item, *n, *zero, *one;
+    TRY(const_int(tx, 0, &zero));
+    TRY(const_int(tx, 1, &one));
+    TRY(var_iter(tx, a->v[1], &it));
+    for (;;) {
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return give_none(tx, out);
+        TRY(dict_lookup(tx, d, item, &n));
+        TRY(var_binary(tx, n ? n : zero, one, NB_ADD, &n));
+        TRY(dict_put(tx, d, item, n));
+    }
+}
+
+/* -- Operators by name, views ------------------------------------------------------------- */
+
+static Status or_(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    return kind_dict.binary(tx, &d->v, a->v[1], NB_OR, false, out);
+}
+
+static Status ior(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    TRY(dict_merge(tx, d, a->v[1]));
+    *out = a->v[0];
+    return ST_OK;
+}
+
+static Status view_disjoint(Tx *tx, const Args *a, Var **out)
+{
+    SELF(w, DictViewVar, dictview);
+    Var *it, *item;
+    bool yes;
+    TRY(var_iter(tx, a->v[1], &it));
+    for (;;) {
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return give_bool(tx, true, out);
+        TRY(var_contains(tx, &w->v, item, &yes));
+        if (yes)
+            return give_bool(tx, false, out);
+    }
+}
+
+/* -- The table -------------------------------------------------------------------------------- */
+
+const Handler handlers_dict[] = {
+    { "builtins.dict", 0, 1, dict_, ANY_KW },
+    { "builtins.dict.__new__", 1, -1, dict_new_, ANY_KW },
+    { "builtins.dict.__init__", 1, 2, dict_init, ANY_KW },
+    { "builtins.dict.fromkeys", 2, 3, fromkeys, NULL },
+    { "builtins.dict.get", 2, 3, get, NULL },
+    { "builtins.dict.setdefault", 2, 3, setdefault, NULL },
+    { "builtins.dict.pop", 2, 3, pop_, NULL },
+    { "builtins.dict.popitem", 1, 1, popitem, NULL },
+    { "builtins.dict.update", 1, 2, update, ANY_KW },
+    { "builtins.dict.keys", 1, 1, keys, NULL },
+    { "builtins.dict.values", 1, 1, values, NULL },
+    { "builtins.dict.items", 1, 1, items, NULL },
+    { "builtins.dict.copy", 1, 1, copy, NULL },
+    { "builtins.dict.clear", 1, 1, clear, NULL },
+    { "builtins.dict.__getitem__", 2, 2, get_item, NULL },
+    { "builtins.dict.__contains__", 2, 2, contains, NULL },
+    { "builtins.dict.__reversed__", 1, 1, reversed, NULL },
+    { "builtins.dict.__or__", 2, 2, or_, NULL },
+    { "builtins.dict.__ior__", 2, 2, ior, NULL },
+    { "collections.OrderedDict", 0, 1, odict_, ANY_KW },
+    { "collections.OrderedDict.__init__", 1, 2, update, ANY_KW },
+    { "collections.OrderedDict.fromkeys", 2, 3, fromkeys, "value" },
+    { "collections.OrderedDict.setdefault", 2, 3, setdefault, "default" },
+    { "collections.OrderedDict.pop", 2, 3, pop_, "default" },
+    { "collections.OrderedDict.popitem", 1, 2, odict_popitem, "last" },
+    { "collections.OrderedDict.move_to_end", 2, 3, move_to_end, "last" },
+    { "collections.OrderedDict.update", 1, 2, update, ANY_KW },
+    { "collections.OrderedDict.keys", 1, 1, keys, NULL },
+    { "collections.OrderedDict.values", 1, 1, values, NULL },
+    { "collections.OrderedDict.items", 1, 1, items, NULL },
+    { "collections.OrderedDict.copy", 1, 1, copy_kind, NULL },
+    { "collections.OrderedDict.clear", 1, 1, clear, NULL },
+    { "collections.OrderedDict.__reversed__", 1, 1, reversed, NULL },
+    { "collections.defaultdict", 0, 2, defaultdict_, ANY_KW },
+    { "collections.defaultdict.copy", 1, 1, copy_kind, NULL },
+    { "collections.defaultdict.__copy__", 1, 1, copy_kind, NULL },
+    { "collections.defaultdict.__missing__", 2, 2, missing, NULL },
+    { "_collections._count_elements", 2, 2, count_elements, NULL },
+    { "_collections_abc.dict_keys.isdisjoint", 2, 2, view_disjoint, NULL },
+    { "_collections_abc.dict_items.isdisjoint", 2, 2, view_disjoint, NULL },
+    { "_collections_abc.dict_keys.__reversed__", 1, 1, view_reversed, NULL },
+    { "_collections_abc.dict_values.__reversed__", 1, 1, view_reversed, NULL },
+    { "_collections_abc.dict_items.__reversed__", 1, 1, view_reversed, NULL },
+    { 0 },
+};

@@ -1,0 +1,187 @@
+/*
+ * builtin/fold.c -- constant folding: calls of functions free of effects on constants are made for real, at once.
+ *
+ * Takes: a callable and arguments. Gives: its result, or its exception as the program's. What may be folded is said by the
+ * table below, never guessed: time.time() has no arguments either (rule 22).
+ */
+#include "builtin/help.h"
+#include "builtin/paths.h"
+#include "var/consts.h"
+
+static PathTable pure;
+
+/* Callables whose result depends on their arguments alone and which change nothing. `*` leaves out the methods that make or
+ * change objects (paths.c). */
+static const char *const pure_paths[] = {
+    "math.*", "cmath.*",
+    "builtins.abs", "builtins.round", "builtins.divmod", "builtins.pow", "builtins.chr", "builtins.ord", "builtins.bin",
+    "builtins.oct", "builtins.hex", "builtins.ascii", "builtins.repr", "builtins.format", "builtins.hash", "builtins.len",
+    "builtins.dir", "builtins.min", "builtins.max", "builtins.sum", "builtins.any", "builtins.all", "builtins.sorted",
+    "builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "builtins.str", "builtins.bytes", "builtins.slice",
+    "builtins.range", "builtins.tuple", "builtins.frozenset",
+    "builtins.str.*", "builtins.bytes.*", "builtins.int.*", "builtins.float.*", "builtins.complex.*", "builtins.bool.*",
+    "builtins.tuple.*", "builtins.frozenset.*", "builtins.range.*", "builtins.slice.*",
+    "_operator.*",
+    "_struct.pack", "_struct.unpack", "_struct.calcsize",
+    "sys.intern", "sys.getdefaultencoding", "posix.fspath",
+};
+
+int fold_init(void)
+{
+    for (size_t i = 0; i < COUNT_OF(pure_paths); i++)
+        if (paths_add(&pure, pure_paths[i], pure_paths[i]) < 0)
+            return -1;
+    return 0;
+}
+
+/* -- Constants in ----------------------------------------------------------- */
+
+/* Classes that nobody can change, as in int.from_bytes. */
+static bool fixed_class(PyObject *o)
+{
+    return PyType_CheckExact(o) && !(((PyTypeObject *)o)->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+static bool all_possible(Var **v, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!fold_possible(v[i]))
+            return false;
+    return true;
+}
+
+bool fold_possible(Var *v)
+{
+    if (v->kind == &kind_lazy && AS(LazyVar, v)->got)
+        v = AS(LazyVar, v)->got;
+    switch (v->kind->id) {
+    case KIND_scalar:
+        return true;
+    case KIND_lazy:
+    case KIND_const:
+    case KIND_class:
+        return v->real && (const_immutable(v->real) || fixed_class(v->real));
+    case KIND_tuple:
+        return v->type == &PyTuple_Type && all_possible(AS(TupleVar, v)->items, AS(TupleVar, v)->n);
+    case KIND_slice:
+        return all_possible(AS(SliceVar, v)->part, 3);
+    default:
+        return false;
+    }
+}
+
+bool fold_ready(const Args *a)
+{
+    return all_possible(a->v, a->n + a->nkw);
+}
+
+Status fold_value(Tx *tx, Var *v, PyObject **out)
+{
+    *out = NULL;
+    if (!fold_possible(v))
+        return ST_OK;
+    TRY(var_real(tx, &v));
+    if (v->real && fixed_class(v->real)) {
+        *out = v->real;
+        return ST_OK;
+    }
+    PyObject *o;
+    TRY(var_const(tx, v, &o));
+    *out = o && const_immutable(o) ? o : NULL;
+    return ST_OK;
+}
+
+/* -- Results out ------------------------------------------------------------ */
+
+static Status wrap_result(Tx *tx, PyObject *o, Var **out);
+
+static Status wrap_items(Tx *tx, PyObject *seq, Var ***items)
+{
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(seq);
+    *items = tx_alloc(tx, (size_t)(n ? n : 1) * sizeof(Var *));
+    TRY_PTR(*items);
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(wrap_result(tx, PySequence_Fast_GET_ITEM(seq, i), &(*items)[i]));
+    return ST_OK;
+}
+
+static Status wrap_dict(Tx *tx, PyObject *dict, Var **out)
+{
+    PyObject *key, *value;
+    Py_ssize_t pos = 0;
+    Var *d;
+    TRY(dict_new(tx, &d));
+    while (PyDict_Next(dict, &pos, &key, &value)) {
+        Var *k, *v;
+        TRY(wrap_result(tx, key, &k));
+        TRY(wrap_result(tx, value, &v));
+        TRY(var_setitem(tx, d, k, v));
+    }
+    *out = d;
+    return ST_OK;
+}
+
+static Status wrap_result(Tx *tx, PyObject *o, Var **out)
+{
+    Var **items;
+    if (const_immutable(o))
+        return const_peek(tx, o, out);
+    if (PyTuple_CheckExact(o) || (torch_ready && Py_IS_TYPE(o, torch_types.size))) {
+        TRY(wrap_items(tx, o, &items));
+        return tuple_new_type(tx, Py_TYPE(o), items, PyTuple_GET_SIZE(o), out);
+    }
+    if (PyList_CheckExact(o)) {
+        TRY(wrap_items(tx, o, &items));
+        return list_new(tx, items, PyList_GET_SIZE(o), out);
+    }
+    if (PyDict_CheckExact(o))
+        return wrap_dict(tx, o, out);
+    if (PyType_Check(o) || PyModule_Check(o))
+        return wrap_pinned(tx, o, NULL, out);
+    return ST_DECLINE;
+}
+
+Status fold_wrap(Tx *tx, PyObject *steals, Var **out)
+{
+    if (steals == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, steals));
+    return wrap_result(tx, steals, out);
+}
+
+Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    if (!fold_ready(a))
+        return ST_DECLINE;
+    size_t n = (size_t)(a->n + a->nkw);
+    PyObject **v = tx_alloc(tx, (n + 1) * sizeof *v);
+    TRY_PTR(v);
+    for (size_t i = 0; i < n; i++) {
+        TRY(fold_value(tx, a->v[i], &v[i]));
+        if (v[i] == NULL)
+            return ST_DECLINE;
+    }
+    return fold_wrap(tx, PyObject_Vectorcall(callable, v, (size_t)a->n, a->nkw ? a->kwnames : NULL), out);
+}
+
+/* A bound method of a constant is what its descriptor is. */
+static PyObject *pure_key(PyObject *callable)
+{
+    if (!PyCFunction_Check(callable))
+        return callable;
+    PyCFunctionObject *f = (PyCFunctionObject *)callable;
+    if (f->m_self == NULL || PyModule_Check(f->m_self) || !const_immutable(f->m_self))
+        return callable;
+    PyObject *d = paths_class_entry(Py_TYPE(f->m_self), f->m_ml->ml_name);
+    return d ? d : callable;
+}
+
+Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    if (!fold_ready(a))
+        return ST_DECLINE;
+    if (paths_find(&pure, pure_key(callable)) == NULL &&
+        (!torch_ready || torch_classify(callable).cls != TC_CONST))
+        return ST_DECLINE;
+    return fold_run(tx, callable, a, out);
+}

@@ -1,0 +1,255 @@
+/*
+ * builtin/instance.c -- isinstance() and issubclass(), as PyObject_IsInstance and PyObject_IsSubclass.
+ *
+ * Metaclasses written in Python are traced through their __instancecheck__. ABCs answer by the real issubclass() on real classes, as
+ * long as no user's __subclasshook__ is involved; a registration that comes later than the trace is not seen
+ * (docs/limits.md).
+ */
+#include "builtin/help.h"
+#include "builtin/paths.h"
+
+static PyObject *intern(Tx *tx, const char *name)
+{
+    return tx_hold(tx, PyUnicode_InternFromString(name));
+}
+
+static Status one_of(Tx *tx, Var *v, Var **items, Py_ssize_t n, bool sub, bool *yes)
+{
+    *yes = false;
+    for (Py_ssize_t i = 0; i < n && !*yes; i++)
+        TRY(sub ? var_issubclass(tx, v, items[i], yes) : var_isinstance(tx, v, items[i], yes));
+    return ST_OK;
+}
+
+/* The classes of `int | str` and of a tuple; *n -1: it is something else. */
+static Status alternatives(Tx *tx, Var *cls, Var ***items, Py_ssize_t *n)
+{
+    *n = -1;
+    if (cls->type && PyType_HasFeature(cls->type, Py_TPFLAGS_TUPLE_SUBCLASS))
+        return var_unpack(tx, cls, items, n);
+    if (cls->real == NULL || strcmp(Py_TYPE(cls->real)->tp_name, "types.UnionType") != 0)
+        return ST_OK;
+    if (cls->src)
+        TRY(guard_is(&tx->guards, cls->src, cls->real));
+    PyObject *args = tx_hold(tx, PyObject_GetAttrString(cls->real, "__args__"));
+    TRY_PTR(args);
+    *n = PyTuple_GET_SIZE(args);
+    *items = tx_alloc(tx, (size_t)*n * sizeof(Var *));
+    TRY_PTR(*items);
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        PyObject *o = PyTuple_GET_ITEM(args, i);
+        TRY(wrap_pinned(tx, o == Py_None ? (PyObject *)Py_TYPE(o) : o, NULL, &(*items)[i]));
+    }
+    return ST_OK;
+}
+
+/* -- ABCs ------------------------------------------------------------------- */
+
+/* Does the class take part in ABC lookups with a hook that the standard library wrote? */
+static bool known_hook(PyTypeObject *cls)
+{
+    static const char *const modules[] = { "collections.abc", "_collections_abc", "typing", "typing_extensions",
+                                           "contextlib", "os", "numbers", "abc", "io" };
+    PyObject *hook = paths_class_entry(cls, "__subclasshook__");
+    if (hook == NULL || !Py_IS_TYPE(hook, &PyClassMethod_Type))
+        return hook != NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_mro); i++) { /* the class that has it in its own dictionary */
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(cls->tp_mro, i);
+        if (base->tp_dict == NULL || PyDict_GetItemString(base->tp_dict, "__subclasshook__") != hook)
+            continue;
+        PyObject *m = PyDict_GetItemString(base->tp_dict, "__module__");
+        for (size_t k = 0; m && PyUnicode_Check(m) && k < COUNT_OF(modules); k++)
+            if (PyUnicode_CompareWithASCIIString(m, modules[k]) == 0)
+                return true;
+        return PyDict_GetItemString(base->tp_dict, "_is_protocol") == Py_True; /* typing made the hook */
+    }
+    return false;
+}
+
+static Status abc_check(Tx *tx, PyTypeObject *sub, PyTypeObject *cls, bool *yes)
+{
+    if (!known_hook(cls))
+        return graph_break(tx, BRK_UNKNOWN_CALL, "__subclasshook__ of %s", cls->tp_name);
+    int r = PyObject_IsSubclass((PyObject *)sub, (PyObject *)cls);
+    if (r < 0)
+        return raise_now(tx);
+    *yes = r;
+    return ST_OK;
+}
+
+static bool is_abc_method(Tx *tx, PyObject *f, const char *name)
+{
+    PyObject *meta = lookup_path(tx, "abc", "ABCMeta");
+    return meta && PyType_Check(meta) && paths_class_entry((PyTypeObject *)meta, name) == f;
+}
+
+/* -- One class -------------------------------------------------------------- */
+
+/* What v says its class is, if its class overrides __class__ (proxies, mocks). */
+static Status claimed_class(Tx *tx, Var *v, PyTypeObject **out)
+{
+    PyObject *name = intern(tx, "__class__"), *descr;
+    Var *c;
+    TRY_PTR(name);
+    *out = v->type;
+    if (!(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    TRY(type_lookup(tx, v->type, name, &descr));
+    if (descr == paths_class_entry(&PyBaseObject_Type, "__class__"))
+        return ST_OK;
+    TRY(var_getattr_opt(tx, v, name, &c));
+    if (c == NULL)
+        return ST_OK;
+    TRY(var_real(tx, &c));
+    if (c->kind == &kind_class && c->real)
+        *out = (PyTypeObject *)c->real;
+    return ST_OK;
+}
+
+/* As recursive_isinstance for a real class. */
+static Status plain_instance(Tx *tx, Var *v, PyTypeObject *cls, bool *yes)
+{
+    PyTypeObject *claimed;
+    *yes = PyType_IsSubtype(v->type, cls);
+    if (*yes)
+        return ST_OK;
+    TRY(claimed_class(tx, v, &claimed));
+    *yes = claimed != v->type && PyType_IsSubtype(claimed, cls);
+    return ST_OK;
+}
+
+/* The check that the class's metaclass brings: *own NULL for type's. */
+static Status check_method(Tx *tx, Var *cls, const char *which, PyObject **own)
+{
+    PyObject *name = intern(tx, which);
+    TRY_PTR(name);
+    TRY(type_lookup(tx, cls->type, name, own));
+    if (*own && Py_IS_TYPE(*own, &PyMethodDescr_Type))
+        *own = NULL;
+    return ST_OK;
+}
+
+static Status call_check(Tx *tx, Var *cls, const char *which, Var *arg, bool *yes)
+{
+    Var *r;
+    TRY(var_call_special(tx, cls, which, &arg, 1, &r));
+    return r ? var_truth(tx, r, yes) : ST_DECLINE;
+}
+
+Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes)
+{
+    Var **items;
+    Py_ssize_t n;
+    PyObject *check;
+    TRY(var_real(tx, &v));
+    TRY(var_real(tx, &cls));
+    *yes = cls->kind == &kind_class && (PyObject *)v->type == cls->real;
+    if (*yes)
+        return ST_OK;
+    TRY(alternatives(tx, cls, &items, &n));
+    if (n >= 0)
+        return one_of(tx, v, items, n, false, yes);
+    if (cls->type == NULL)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "isinstance()");
+    TRY(check_method(tx, cls, "__instancecheck__", &check));
+    if (check == NULL && cls->kind == &kind_class && cls->real)
+        return plain_instance(tx, v, (PyTypeObject *)cls->real, yes);
+    if (check == NULL)
+        return raise_type(tx, PyExc_TypeError,
+                          "isinstance() arg 2 must be a type, a tuple of types, or a union");
+    if (is_abc_method(tx, check, "__instancecheck__") && cls->real)
+        return abc_check(tx, v->type, (PyTypeObject *)cls->real, yes);
+    return call_check(tx, cls, "__instancecheck__", v, yes);
+}
+
+Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes)
+{
+    Var **items;
+    Py_ssize_t n;
+    PyObject *check;
+    TRY(var_real(tx, &sub));
+    TRY(var_real(tx, &cls));
+    TRY(alternatives(tx, cls, &items, &n));
+    if (n >= 0)
+        return one_of(tx, sub, items, n, true, yes);
+    if (cls->type == NULL)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "issubclass()");
+    TRY(check_method(tx, cls, "__subclasscheck__", &check));
+    bool classes = sub->kind == &kind_class && sub->real && cls->kind == &kind_class && cls->real;
+    if (classes && (check == NULL || is_abc_method(tx, check, "__subclasscheck__"))) {
+        if (check != NULL)
+            return abc_check(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real, yes);
+        *yes = PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real);
+        return ST_OK;
+    }
+    if (check != NULL)
+        return call_check(tx, cls, "__subclasscheck__", sub, yes);
+    if (sub->kind != &kind_class)
+        return raise_type(tx, PyExc_TypeError, "issubclass() arg 1 must be a class");
+    return raise_type(tx, PyExc_TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
+}
+
+/* -- Their methods, called as such ------------------------------------------- */
+
+static bool both_classes(Var **cls, Var **sub)
+{
+    return (*cls)->kind == &kind_class && (*cls)->real && (*sub)->kind == &kind_class && (*sub)->real;
+}
+
+static Status type_instancecheck(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *v = a->v[1];
+    bool yes;
+    TRY(var_real(tx, &cls));
+    TRY(var_real(tx, &v));
+    if (cls->kind != &kind_class || cls->real == NULL)
+        return ST_DECLINE;
+    TRY(plain_instance(tx, v, (PyTypeObject *)cls->real, &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+static Status type_subclasscheck(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *sub = a->v[1];
+    TRY(var_real(tx, &cls));
+    TRY(var_real(tx, &sub));
+    if (!both_classes(&cls, &sub))
+        return ST_DECLINE;
+    *out = tx_bool(tx, PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real));
+    return ST_OK;
+}
+
+static Status abc_instancecheck(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *v = a->v[1];
+    bool yes;
+    TRY(var_real(tx, &cls));
+    TRY(var_real(tx, &v));
+    if (cls->kind != &kind_class || cls->real == NULL)
+        return ST_DECLINE;
+    TRY(abc_check(tx, v->type, (PyTypeObject *)cls->real, &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+static Status abc_subclasscheck(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *sub = a->v[1];
+    bool yes;
+    TRY(var_real(tx, &cls));
+    TRY(var_real(tx, &sub));
+    if (!both_classes(&cls, &sub))
+        return ST_DECLINE;
+    TRY(abc_check(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real, &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+const Handler handlers_instance[] = {
+    { "builtins.type.__instancecheck__", 2, 2, type_instancecheck, NULL },
+    { "builtins.type.__subclasscheck__", 2, 2, type_subclasscheck, NULL },
+    { "_abc._abc_instancecheck", 2, 2, abc_instancecheck, NULL },
+    { "_abc._abc_subclasscheck", 2, 2, abc_subclasscheck, NULL },
+    { 0 },
+};

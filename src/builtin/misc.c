@@ -1,0 +1,79 @@
+/*
+ * builtin/misc.c -- the rest of the standard library: effects that break with a reason of their own, and the few locks that may be
+ * passed over.
+ */
+#include "builtin/help.h"
+
+/* -- Effects ---------------------------------------------------------------- */
+
+/* What the callable is does not matter to the trace: it ends here, and the call is made for real. */
+static Status effect(Tx *tx, const Args *a, Var **out)
+{
+    return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a warning, a clock or random numbers");
+}
+
+static Status import(Tx *tx, const Args *a, Var **out)
+{
+    return graph_break(tx, BRK_IMPORT, "%s", "an import by function call");
+}
+
+/* -- Locks ------------------------------------------------------------------ */
+
+/* functools.cached_property takes a lock that only keeps two threads from computing at once; in the trace there is one. All
+ * other locks are seen by others: break. */
+static bool in_cached_property(Tx *tx)
+{
+    PyObject *t = PyDict_GetItemString(PyImport_GetModuleDict(), "functools");
+    t = t && PyModule_Check(t) ? PyDict_GetItemString(PyModule_GetDict(t), "cached_property") : NULL;
+    PyObject *get = t && PyType_Check(t) ? PyDict_GetItemString(((PyTypeObject *)t)->tp_dict, "__get__") : NULL;
+    return get && PyFunction_Check(get) && tx->top &&
+           (PyObject *)tx->top->code->co == PyFunction_GET_CODE(get);
+}
+
+static Status lock_enter(Tx *tx, const Args *a, Var **out)
+{
+    if (!in_cached_property(tx))
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a lock");
+    *out = tx_bool(tx, true);
+    return ST_OK;
+}
+
+static Status lock_exit(Tx *tx, const Args *a, Var **out)
+{
+    if (!in_cached_property(tx))
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a lock");
+    *out = tx_none(tx);
+    return ST_OK;
+}
+
+static Status lock(Tx *tx, const Args *a, Var **out)
+{
+    return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a lock");
+}
+
+/* -- typing ----------------------------------------------------------------- */
+
+static Status cast(Tx *tx, const Args *a, Var **out)
+{
+    *out = a->v[1];
+    return ST_OK;
+}
+
+#define EFFECT(path) { path, 0, -1, effect, ANY_KW }
+
+const Handler handlers_misc[] = {
+    EFFECT("_warnings.warn"), EFFECT("_warnings.warn_explicit"), EFFECT("warnings.warn"),
+    EFFECT("time.time"), EFFECT("time.time_ns"), EFFECT("time.monotonic"), EFFECT("time.monotonic_ns"),
+    EFFECT("time.perf_counter"), EFFECT("time.perf_counter_ns"), EFFECT("time.process_time"), EFFECT("time.sleep"),
+    EFFECT("sys.exit"), EFFECT("sys.setrecursionlimit"), EFFECT("sys.settrace"), EFFECT("sys.setprofile"),
+    EFFECT("gc.collect"), EFFECT("gc.disable"), EFFECT("gc.enable"),
+    { "importlib.import_module", 1, 2, import, "name package" },
+    { "_thread.RLock.__enter__", 1, 1, lock_enter, NULL },
+    { "_thread.RLock.__exit__", 1, 4, lock_exit, NULL },
+    { "_thread.RLock.acquire", 1, -1, lock, ANY_KW },
+    { "_thread.RLock.release", 1, -1, lock, ANY_KW },
+    { "_thread.lock.__enter__", 1, -1, lock, ANY_KW },
+    { "_thread.lock.acquire", 1, -1, lock, ANY_KW },
+    { "typing.cast", 2, 2, cast, NULL },
+    { 0 },
+};

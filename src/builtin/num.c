@@ -1,0 +1,353 @@
+/*
+ * builtin/num.c -- numbers: constructors, abs, round, divmod, pow, math on sequences, the operator module.
+ *
+ * Constants are folded (fold.c), so that the rows here are about lazy scalars, tensors and objects. What math does to a lazy
+ * scalar pins it: there the fold does it too.
+ */
+#include "builtin/help.h"
+#include "var/binops.h"
+
+/* -- Constructors ----------------------------------------------------------- */
+
+/* The class's own method written in Python, called; *out NULL: it has none. */
+static Status own_method(Tx *tx, Var *v, const char *which, Var **out)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(which)), *f;
+    TRY_PTR(name);
+    *out = NULL;
+    TRY(type_lookup(tx, v->type, name, &f));
+    if (f == NULL || !PyFunction_Check(f))
+        return ST_OK;
+    TRY(var_call_special(tx, v, which, NULL, 0, out));
+    return *out ? var_real(tx, out) : ST_OK;
+}
+
+static Status need_exact(Tx *tx, Var *v, const char *which, PyTypeObject *self, PyTypeObject *t, Var *r)
+{
+    if (r->type == t)
+        return ST_OK;
+    if (PyType_IsSubtype(r->type, t)) /* deprecated, with a warning */
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s returned %s", which, r->type->tp_name);
+    return t == &PyFloat_Type
+               ? raise_type(tx, PyExc_TypeError, "%s.%s returned non-float (type %s)", self->tp_name, which, r->type->tp_name)
+               : raise_type(tx, PyExc_TypeError, "%s returned non-int (type %s)", which, r->type->tp_name);
+}
+
+/* An object's way to be an int or a float, as PyNumber_Long and PyNumber_Float try them. *out NULL: none in Python. */
+static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
+{
+    const char *which = is_float ? "__float__" : "__int__";
+    TRY(own_method(tx, v, which, out));
+    if (*out != NULL)
+        return need_exact(tx, v, which, v->type, is_float ? &PyFloat_Type : &PyLong_Type, *out);
+    TRY(own_method(tx, v, "__index__", out));
+    if (*out == NULL)
+        return ST_OK;
+    TRY(need_exact(tx, v, "__index__", v->type, &PyLong_Type, *out));
+    if (is_float && (*out)->kind == &kind_scalar)
+        return scalar_apply(tx, AS(ScalarVar, *out), 'f', out);
+    return is_float ? ST_DECLINE : ST_OK;
+}
+
+static Status number(Tx *tx, Var *v, bool is_float, Var **out)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tensor)
+        return graph_break(tx, BRK_DATA_DEPENDENT, "%s() of a tensor", is_float ? "float" : "int");
+    if (v->kind == &kind_scalar) {
+        *out = v;
+        return v->type == (is_float ? &PyFloat_Type : &PyLong_Type)
+                   ? ST_OK
+                   : scalar_apply(tx, AS(ScalarVar, v), is_float ? 'f' : 'i', out);
+    }
+    if (v->kind != &kind_object)
+        return ST_DECLINE;
+    TRY(object_number(tx, v, is_float, out));
+    if (*out != NULL)
+        return ST_OK;
+    Var *content = var_content(v);
+    PyObject *o = NULL;
+    if (content != NULL)
+        TRY(fold_value(tx, content, &o));
+    if (o == NULL)
+        return ST_DECLINE;
+    return fold_wrap(tx, is_float ? PyNumber_Float(o) : PyNumber_Long(o), out);
+}
+
+static Status int_(Tx *tx, const Args *a, Var **out)
+{
+    return number(tx, a->v[0], false, out);
+}
+
+static Status float_(Tx *tx, const Args *a, Var **out)
+{
+    return number(tx, a->v[0], true, out);
+}
+
+static Status bool_(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = a->v[0];
+    bool yes;
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_scalar)
+        return scalar_apply(tx, AS(ScalarVar, v), 'b', out);
+    TRY(var_truth(tx, v, &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+/* -- Functions -------------------------------------------------------------- */
+
+static Status on_tensor(Tx *tx, const char *fn, const Args *a, Var **out)
+{
+    PyObject *target = lookup_path(tx, "_operator", fn);
+    if (target == NULL)
+        return ST_DECLINE;
+    return torch_call(tx, target, false, (TorchOp){ .cls = TC_NODE }, a, out);
+}
+
+static Status abs_(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = a->v[0];
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tensor)
+        return on_tensor(tx, "abs", a, out);
+    if (v->kind == &kind_scalar)
+        return scalar_apply(tx, AS(ScalarVar, v), 'a', out);
+    if (v->kind != &kind_object)
+        return ST_DECLINE;
+    TRY(own_method(tx, v, "__abs__", out));
+    if (*out != NULL)
+        return ST_OK;
+    Var *part = number_part(v);
+    return part ? var_call_method(tx, part, "__abs__", NULL, 0, out) : ST_DECLINE;
+}
+
+static Status round_(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = args_get(a, 0, "number"), *digits = args_get(a, 1, "ndigits");
+    if (v == NULL)
+        return ST_DECLINE;
+    TRY(var_real(tx, &v));
+    if (digits != NULL)
+        TRY(var_real(tx, &digits));
+    bool none = digits == NULL || digits == tx_none(tx);
+    if (v->kind != &kind_object && v->kind != &kind_tensor)
+        return ST_DECLINE; /* folded: the number is pinned */
+    TRY(var_call_special(tx, v, "__round__", &digits, none ? 0 : 1, out));
+    return *out ? ST_OK : ST_DECLINE;
+}
+
+static bool plain_number(Var *v)
+{
+    return v->kind == &kind_scalar || (v->kind == &kind_const && number_part(v) && v->type != &PyComplex_Type);
+}
+
+static Status divmod_(Tx *tx, const Args *a, Var **out)
+{
+    Var *x = a->v[0], *y = a->v[1], *part[2];
+    TRY(var_real(tx, &x));
+    TRY(var_real(tx, &y));
+    if (!plain_number(x) || !plain_number(y) || fold_ready(a))
+        return ST_DECLINE;
+    TRY(var_binary(tx, x, y, BINOP_FLOOR_DIVIDE, &part[0]));
+    TRY(var_binary(tx, x, y, BINOP_REMAINDER, &part[1]));
+    return tuple_new(tx, part, 2, out);
+}
+
+static Status pow_(Tx *tx, const Args *a, Var **out)
+{
+    Var *base = args_get(a, 0, "base"), *exp = args_get(a, 1, "exp"), *mod = args_get(a, 2, "mod");
+    if (base == NULL || exp == NULL)
+        return ST_DECLINE;
+    if (mod != NULL)
+        TRY(var_real(tx, &mod));
+    if (mod != NULL && mod != tx_none(tx))
+        return ST_DECLINE;
+    return var_binary(tx, base, exp, BINOP_POWER, out);
+}
+
+/* -- math on sequences ------------------------------------------------------- */
+
+static Status prod(Tx *tx, const Args *a, Var **out)
+{
+    Var **items, *total = args_kw(a, "start");
+    Py_ssize_t n;
+    TRY(var_unpack(tx, a->v[0], &items, &n));
+    if (total == NULL)
+        TRY(const_int(tx, 1, &total));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(var_binary(tx, total, items[i], BINOP_MULTIPLY, &total));
+    *out = total;
+    return ST_OK;
+}
+
+/* The items as a real tuple; NULL: not all are constants. */
+static Status const_items(Tx *tx, Var *v, PyObject **out)
+{
+    Var **items;
+    Py_ssize_t n;
+    *out = NULL;
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_list && v->kind != &kind_tuple)
+        return ST_OK;
+    TRY(var_unpack(tx, v, &items, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!fold_possible(items[i]))
+            return ST_OK;
+    PyObject *t = tx_hold(tx, PyTuple_New(n));
+    TRY_PTR(t);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o;
+        TRY(fold_value(tx, items[i], &o));
+        if (o == NULL)
+            return ST_OK;
+        PyTuple_SET_ITEM(t, i, Py_NewRef(o));
+    }
+    *out = t;
+    return ST_OK;
+}
+
+static Status over_items(Tx *tx, const char *name, const Args *a, Var **out)
+{
+    PyObject *v[2], *fn = lookup_path(tx, "math", name);
+    for (int i = 0; i < a->n; i++) {
+        TRY(const_items(tx, a->v[i], &v[i]));
+        if (v[i] == NULL)
+            return ST_DECLINE;
+    }
+    return fn ? fold_wrap(tx, PyObject_Vectorcall(fn, v, (size_t)a->n, NULL), out) : ST_DECLINE;
+}
+
+static Status fsum(Tx *tx, const Args *a, Var **out) { return over_items(tx, "fsum", a, out); }
+static Status dist(Tx *tx, const Args *a, Var **out) { return over_items(tx, "dist", a, out); }
+
+/* -- operator ----------------------------------------------------------------- */
+
+#define BINOP(NAME, name, symbol, fn)                                                                  \
+    static Status binary_##name(Tx *tx, const Args *a, Var **out)                                      \
+    {                                                                                                  \
+        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME, out);                                    \
+    }                                                                                                  \
+    static Status inplace_##name(Tx *tx, const Args *a, Var **out)                                     \
+    {                                                                                                  \
+        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME + BINOP_COUNT, out);                      \
+    }
+#include "var/binops.def"
+#undef BINOP
+
+#define COMPARE(name, op)                                                                              \
+    static Status compare_##name(Tx *tx, const Args *a, Var **out)                                     \
+    {                                                                                                  \
+        return var_compare(tx, a->v[0], a->v[1], op, out);                                             \
+    }
+COMPARE(lt, Py_LT)
+COMPARE(le, Py_LE)
+COMPARE(eq, Py_EQ)
+COMPARE(ne, Py_NE)
+COMPARE(gt, Py_GT)
+COMPARE(ge, Py_GE)
+#undef COMPARE
+
+static Status neg(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '-', out); }
+static Status positive(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '+', out); }
+static Status invert(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '~', out); }
+static Status not_(Tx *tx, const Args *a, Var **out) { return var_not(tx, a->v[0], out); }
+
+static Status is_(Tx *tx, const Args *a, Var **out)
+{
+    bool yes;
+    TRY(var_is(tx, a->v[0], a->v[1], &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+static Status is_not(Tx *tx, const Args *a, Var **out)
+{
+    bool yes;
+    TRY(var_is(tx, a->v[0], a->v[1], &yes));
+    *out = tx_bool(tx, !yes);
+    return ST_OK;
+}
+
+static Status contains(Tx *tx, const Args *a, Var **out)
+{
+    bool yes;
+    TRY(var_contains(tx, a->v[0], a->v[1], &yes));
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+static Status getitem(Tx *tx, const Args *a, Var **out)
+{
+    return var_getitem(tx, a->v[0], a->v[1], out);
+}
+
+static Status setitem(Tx *tx, const Args *a, Var **out)
+{
+    TRY(var_setitem(tx, a->v[0], a->v[1], a->v[2]));
+    *out = tx_none(tx);
+    return ST_OK;
+}
+
+static Status delitem(Tx *tx, const Args *a, Var **out)
+{
+    TRY(var_setitem(tx, a->v[0], a->v[1], NULL));
+    *out = tx_none(tx);
+    return ST_OK;
+}
+
+static Status index_(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = a->v[0];
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_scalar && v->type == &PyLong_Type) {
+        *out = v;
+        return ST_OK;
+    }
+    Py_ssize_t n;
+    if (fold_ready(a))
+        return ST_DECLINE;
+    TRY(var_index(tx, v, &n));
+    return const_int(tx, n, out);
+}
+
+#define BOTH(path, ipath, name) { "_operator." path, 2, 2, binary_##name, NULL }, { "_operator." ipath, 2, 2, inplace_##name, NULL }
+
+const Handler handlers_num[] = {
+    { "builtins.int", 1, 1, int_, NULL },
+    { "builtins.float", 1, 1, float_, NULL },
+    { "builtins.bool", 1, 1, bool_, NULL },
+    { "builtins.abs", 1, 1, abs_, NULL },
+    { "builtins.round", 0, 2, round_, "number ndigits" },
+    { "builtins.divmod", 2, 2, divmod_, NULL },
+    { "builtins.pow", 0, 3, pow_, "base exp mod" },
+    { "math.prod", 1, 1, prod, "start" },
+    { "math.fsum", 1, 1, fsum, NULL },
+    { "math.dist", 2, 2, dist, NULL },
+    BOTH("add", "iadd", add), BOTH("and_", "iand", and), BOTH("floordiv", "ifloordiv", floordiv),
+    BOTH("lshift", "ilshift", lshift), BOTH("matmul", "imatmul", matmul), BOTH("mul", "imul", mul),
+    BOTH("mod", "imod", mod), BOTH("or_", "ior", or), BOTH("pow", "ipow", pow), BOTH("rshift", "irshift", rshift),
+    BOTH("sub", "isub", sub), BOTH("truediv", "itruediv", truediv), BOTH("xor", "ixor", xor),
+    { "_operator.lt", 2, 2, compare_lt, NULL },
+    { "_operator.le", 2, 2, compare_le, NULL },
+    { "_operator.eq", 2, 2, compare_eq, NULL },
+    { "_operator.ne", 2, 2, compare_ne, NULL },
+    { "_operator.gt", 2, 2, compare_gt, NULL },
+    { "_operator.ge", 2, 2, compare_ge, NULL },
+    { "_operator.abs", 1, 1, abs_, NULL },
+    { "_operator.neg", 1, 1, neg, NULL },
+    { "_operator.pos", 1, 1, positive, NULL },
+    { "_operator.invert", 1, 1, invert, NULL },
+    { "_operator.inv", 1, 1, invert, NULL },
+    { "_operator.not_", 1, 1, not_, NULL },
+    { "_operator.truth", 1, 1, bool_, NULL },
+    { "_operator.is_", 2, 2, is_, NULL },
+    { "_operator.is_not", 2, 2, is_not, NULL },
+    { "_operator.contains", 2, 2, contains, NULL },
+    { "_operator.getitem", 2, 2, getitem, NULL },
+    { "_operator.setitem", 3, 3, setitem, NULL },
+    { "_operator.delitem", 2, 2, delitem, NULL },
+    { "_operator.index", 1, 1, index_, NULL },
+    { 0 },
+};

@@ -1,0 +1,312 @@
+/*
+ * emit/effects.c -- the ledger as writes.
+ *
+ * Takes: tx->dirty, existing values that were changed, in order of first change. Gives: Effects that write the final
+ * state; where it can be observed, the delta (appends) or the history (sets). Holds: nothing real is read here.
+ */
+#include "emit/plan.h"
+
+/* -- Making effects ------------------------------------------------------------------ */
+
+static Status add(Emit *e, EffectKind kind, Var *target, PyObject *name, int n, Var **v)
+{
+    Var **copy = emit_alloc(e, (size_t)n * sizeof *copy);
+    TRY_PTR(copy);
+    if (n)
+        memcpy(copy, v, (size_t)n * sizeof *copy);
+    Effect fx = { .kind = kind, .target = target, .name = name, .v = copy, .n = n };
+    return EMIT_PUSH(e, &e->effects, fx);
+}
+
+static Status add_call(Emit *e, EffectKind kind, Helper h, Var *target, int n, Var **v)
+{
+    TRY(add(e, kind, target, NULL, n, v));
+    e->effects.v[e->effects.n - 1].helper = h;
+    return ST_OK;
+}
+
+/* -- Attributes ------------------------------------------------------------------------- */
+
+/* STORE_ATTR writes just the instance dictionary: no __setattr__, no data descriptor of that name. Attributes of tensors, functions and
+ * exceptions that are C-level fields (grad, __defaults__) are written through their descriptors. */
+static bool plain_store(Var *owner, PyObject *name)
+{
+    PyTypeObject *t = owner->real ? Py_TYPE(owner->real) : owner->type;
+    if (t == NULL || t->tp_setattro == NULL)
+        return false;
+    if (owner->kind->id == KIND_tensor || t == &PyFunction_Type || t == &PyModule_Type)
+        return true;
+    PyObject *descr = cpy_type_lookup(t, name);
+    return t->tp_setattro == PyObject_GenericSetAttr &&
+           (descr == NULL || Py_TYPE(descr)->tp_descr_set == NULL);
+}
+
+static Status attr_effect(Emit *e, Var *owner, PyObject *name, Var *value)
+{
+    if (name == NULL)
+        return graph_break(e->tx, BRK_REBUILD, "a key of __dict__ that is no constant");
+    if (PyUnicode_Check(name) && plain_store(owner, name))
+        return add(e, value ? FX_SET_ATTR : FX_DEL_ATTR, owner, name, value != NULL,
+                   &value);
+    Var *v[2] = { NULL, value };
+    TRY(const_peek(e->tx, name, &v[0]));
+    if (value)
+        return add_call(e, FX_CALL, HELPER_set_attr, owner, 2, v);
+    return add_call(e, FX_CALL, HELPER_del_attr, owner, 1, v);
+}
+
+static Status attr_effects(Emit *e, Var *owner, DictVar *d)
+{
+    KeyEntry *k;
+    for (size_t at = 0; (k = keymap_next(&d->dels, &at));)
+        TRY(attr_effect(e, owner, k->key, NULL));
+    for (size_t at = 0; (k = keymap_next(&d->writes, &at));)
+        TRY(attr_effect(e, owner, k->key, k->value));
+    return ST_OK;
+}
+
+/* -- Dicts ------------------------------------------------------------------------------ */
+
+static Status key_var(Emit *e, const KeyEntry *k, Var **out)
+{
+    if (k->id == NULL)
+        return const_peek(e->tx, k->key, out);
+    *out = k->id;
+    return ST_OK;
+}
+
+static bool exact_dict(Var *v)
+{
+    PyTypeObject *t = v->real ? Py_TYPE(v->real) : v->type;
+    return t == &PyDict_Type || t == helper_types.ordered ||
+           t == helper_types.defaultdict;
+}
+
+static Status dict_effects(Emit *e, Var *v)
+{
+    DictVar *d = AS(DictVar, v);
+    if (d->owner)
+        return attr_effects(e, d->owner, d);
+    KeyEntry *k;
+    Var *pair[2];
+    bool exact = exact_dict(v);
+    for (size_t at = 0; (k = keymap_next(&d->dels, &at));) {
+        TRY(key_var(e, k, &pair[0]));
+        TRY(add_call(e, exact ? FX_DEL_ITEM : FX_CALL, HELPER_del_item, v, 1, pair));
+    }
+    for (size_t at = 0; (k = keymap_next(&d->writes, &at));) {
+        TRY(key_var(e, k, &pair[0]));
+        pair[1] = k->value;
+        TRY(add_call(e, exact ? FX_SET_ITEM : FX_CALL, HELPER_set_item, v, 2, pair));
+    }
+    return ST_OK;
+}
+
+/* -- Lists and deques ---------------------------------------------------------------------- */
+
+static Status list_effects(Emit *e, Var *v)
+{
+    ListVar *l = AS(ListVar, v);
+    int n = (int)l->items.n;
+    PyTypeObject *t = v->real ? Py_TYPE(v->real) : v->type;
+    bool deque = PyType_IsSubtype(t, helper_types.deque);
+    if (!l->open && n == 0)
+        return ST_OK;
+    if (deque)
+        return add_call(e, FX_CALL_LIST,
+                        l->open ? HELPER_assign_deque : HELPER_extend_deque, v, n,
+                        l->items.v);
+    if (!l->open)
+        return add(e, n == 1 ? FX_APPEND : FX_EXTEND, v, NULL, n, l->items.v);
+    if (t == &PyList_Type)
+        return add(e, FX_FILL, v, NULL, n, l->items.v);
+    return add_call(e, FX_CALL_LIST, HELPER_assign_list, v, n, l->items.v);
+}
+
+/* -- Other kinds ------------------------------------------------------------------------------ */
+
+static Status cell_effects(Emit *e, Var *v)
+{
+    PyObject *name = tx_hold(e->tx, PyUnicode_InternFromString("cell_contents"));
+    TRY_PTR(name);
+    Var *content = AS(CellVar, v)->content;
+    return add(e, content ? FX_SET_ATTR : FX_DEL_ATTR, v, name, content != NULL, &content);
+}
+
+static Status list_one(Emit *e, Var *v);
+
+/* Slots that were only read hold what their source gives. */
+static bool just_read(const Var *owner, const Var *value)
+{
+    return value && value->src && value->src->kind == SRC_MEMBER &&
+           value->src->base == owner->src;
+}
+
+static Status object_effects(Emit *e, Var *v)
+{
+    ObjectVar *o = AS(ObjectVar, v);
+    KeyEntry *k;
+    for (size_t at = 0; (k = keymap_next(&o->members, &at));)
+        if (!just_read(v, k->value))
+            TRY(attr_effect(e, v, emit_name(k), k->value));
+    if (o->attrs)
+        TRY(list_one(e, &o->attrs->v));
+    return o->content ? list_one(e, o->content) : ST_OK;
+}
+
+static Status class_effects(Emit *e, Var *v)
+{
+    KeyEntry *k;
+    for (size_t at = 0; (k = keymap_next(&AS(ClassVar, v)->writes, &at));) {
+        Var *pair[2] = { NULL, k->value };
+        TRY(const_peek(e->tx, emit_name(k), &pair[0]));
+        Helper h = k->value ? HELPER_set_class : HELPER_del_class;
+        TRY(add_call(e, FX_CALL, h, v, k->value ? 2 : 1, pair));
+    }
+    return ST_OK;
+}
+
+static Status tensor_effects(Emit *e, Var *v)
+{
+    DictVar *d = AS(TensorVar, v)->attrs;
+    return d ? attr_effects(e, v, d) : ST_OK;
+}
+
+static Status func_effects(Emit *e, Var *v)
+{
+    DictVar *d = AS(FuncVar, v)->attrs;
+    return d ? attr_effects(e, v, d) : ST_OK;
+}
+
+static Status module_effects(Emit *e, Var *v)
+{
+    DictVar *d = AS(ModuleVar, v)->attrs;
+    return d ? attr_effects(e, v, d) : ST_OK;
+}
+
+static Status exc_effects(Emit *e, Var *v)
+{
+    DictVar *d = AS(ExcVar, v)->attrs;
+    return d ? attr_effects(e, v, d) : ST_OK;
+}
+
+/* The real iterator makes the steps that the trace made. */
+static Status iter_effects(Emit *e, Var *v)
+{
+    Var *steps;
+    TRY(const_int(e->tx, (Py_ssize_t)AS(IterVar, v)->at, &steps));
+    return add_call(e, FX_CALL, HELPER_advance, v, 1, &steps);
+}
+
+static Status set_effects(Emit *e, Var *v)
+{
+    PyObject *steps;
+    Var **items, **all;
+    int n;
+    TRY(emit_set_steps(e, v, &steps, &items, &n));
+    all = emit_alloc(e, ((size_t)n + 1) * sizeof *all);
+    TRY_PTR(all);
+    TRY(const_peek(e->tx, steps, &all[0]));
+    memcpy(all + 1, items, (size_t)n * sizeof *all);
+    return add_call(e, FX_CALL, HELPER_replay_set, v, n + 1, all);
+}
+
+static Status (*const rows[KIND_COUNT])(Emit *e, Var *v) = {
+    [KIND_list] = list_effects,     [KIND_dict] = dict_effects,
+    [KIND_set] = set_effects,       [KIND_object] = object_effects,
+    [KIND_class] = class_effects,   [KIND_cell] = cell_effects,
+    [KIND_tensor] = tensor_effects, [KIND_func] = func_effects,
+    [KIND_iter] = iter_effects,     [KIND_module] = module_effects,
+    [KIND_exc] = exc_effects,
+};
+
+static Status list_one(Emit *e, Var *v)
+{
+    Item *it;
+    v = emit_settled(v);
+    TRY(emit_item(e, v, &it));
+    if (it->told)
+        return ST_OK;
+    it->told = true;
+    if (rows[v->kind->id] == NULL)
+        return graph_break(e->tx, BRK_REBUILD, "change of %s", v->kind->name);
+    return rows[v->kind->id](e, v);
+}
+
+/* -- Operands and writes -------------------------------------------------------------------- */
+
+static Status load_all(Emit *e, const Effect *fx)
+{
+    for (int i = 0; i < fx->n; i++)
+        TRY(emit_load(e, fx->v[i]));
+    return ST_OK;
+}
+
+static Status load_list(Emit *e, const Effect *fx)
+{
+    TRY(load_all(e, fx));
+    put(e, OP_BUILD_LIST, fx->n);
+    return ST_OK;
+}
+
+static Status push_items(Emit *e, const Effect *fx)
+{
+    switch (fx->kind) {
+    case FX_SET_ATTR:
+    case FX_DEL_ATTR: TRY(load_all(e, fx)); return emit_load(e, fx->target);
+    case FX_SET_ITEM:
+        TRY(emit_load(e, fx->v[1]));
+        TRY(emit_load(e, fx->target));
+        return emit_load(e, fx->v[0]);
+    case FX_FILL:
+        TRY(load_list(e, fx));
+        TRY(emit_load(e, fx->target));
+        put_const(e, Py_None);
+        put_const(e, Py_None);
+        put(e, OP_BUILD_SLICE, 2);
+        return ST_OK;
+    case FX_CALL:
+    case FX_CALL_LIST: put_helper(e, fx->helper); break;
+    default: break;
+    }
+    TRY(emit_load(e, fx->target));
+    bool list = fx->kind == FX_EXTEND || fx->kind == FX_CALL_LIST;
+    return list ? load_list(e, fx) : load_all(e, fx);
+}
+
+static void run(Emit *e, const Effect *fx)
+{
+    switch (fx->kind) {
+    case FX_SET_ATTR: put_name(e, OP_STORE_ATTR, fx->name); return;
+    case FX_DEL_ATTR: put_name(e, OP_DELETE_ATTR, fx->name); return;
+    case FX_SET_ITEM:
+    case FX_FILL: put(e, OP_STORE_SUBSCR, 0); return;
+    case FX_DEL_ITEM: put(e, OP_DELETE_SUBSCR, 0); return;
+    case FX_APPEND: put(e, OP_LIST_APPEND, 1); break;
+    case FX_EXTEND: put(e, OP_LIST_EXTEND, 1); break;
+    case FX_CALL: put_call(e, fx->n + 1); break;
+    case FX_CALL_LIST: put_call(e, 2); break;
+    }
+    put(e, OP_POP_TOP, 0);
+}
+
+Status emit_list_effects(Emit *e)
+{
+    Tx *tx = e->tx;
+    for (size_t i = 0; i < tx->dirty.n; i++)
+        TRY(list_one(e, tx->dirty.v[i]));
+    for (size_t i = 0; i < e->effects.n; i++)
+        TRY(push_items(e, &e->effects.v[i]));
+    return ST_OK;
+}
+
+/* All operands are on the stack, the first effect's on top, before anything is written. */
+Status emit_write_effects(Emit *e)
+{
+    for (size_t i = e->effects.n; i-- > 0;)
+        TRY(push_items(e, &e->effects.v[i]));
+    TRY(emit_fill(e));
+    for (size_t i = 0; i < e->effects.n; i++)
+        run(e, &e->effects.v[i]);
+    return ST_OK;
+}

@@ -1,0 +1,119 @@
+/*
+ * emit/handoff.c -- the graph to the backend, and not-aliased guards.
+ */
+#include "emit/plan.h"
+
+/* -- The backend ------------------------------------------------------------------------ */
+
+static PyObject *compile_graph(Emit *e, PyObject *fx)
+{
+    PyObject *module = tx_hold(e->tx, PyImport_ImportModule("jedlik._handoff"));
+    if (module == NULL)
+        return NULL;
+    Options *o = e->point->options;
+    return PyObject_CallMethod(
+        module, "compile_graph", "OOOO", PyTuple_GET_ITEM(fx, 0), PyTuple_GET_ITEM(fx, 1),
+        o && o->backend ? o->backend : Py_None, o && o->key ? o->key : Py_None);
+}
+
+Status emit_hand_off(Emit *e, PyObject **callable)
+{
+    if (e->nops == 0) {
+        *callable = Py_NewRef(Py_None);
+        return ST_OK;
+    }
+    PyObject *fx =
+        tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n, e->tx->slot_names));
+    TRY_PTR(fx);
+    PyObject *made = compile_graph(e, fx);
+    TRY_PTR(made);
+    *callable = made;
+    return ST_OK;
+}
+
+/* -- Not-aliased guards (rule 5) ------------------------------------------------------------ */
+
+/* The object whose identity matters: the owner of an instance dictionary, the value itself. */
+static Var *home(Var *v)
+{
+    v = emit_settled(v);
+    if (v->kind->id == KIND_dict && AS(DictVar, v)->owner)
+        return AS(DictVar, v)->owner;
+    return v;
+}
+
+static PyTypeObject *group_of(Var *v)
+{
+    return v->real ? Py_TYPE(v->real) : v->type;
+}
+
+static bool pinned(const Source *s)
+{
+    return s->kind == SRC_CONST || s->asked >> GUARD_IS & 1;
+}
+
+static bool listed(Source **group, Py_ssize_t n, const Source *s)
+{
+    while (n-- > 0)
+        if (group[n] == s)
+            return true;
+    return false;
+}
+
+/* Appends the sources of all values of this type; how many there are then. */
+static Py_ssize_t gather(Var **v, size_t n, PyTypeObject *type, Source **group,
+                         Py_ssize_t have)
+{
+    for (size_t i = 0; i < n; i++) {
+        Var *h = home(v[i]);
+        if (h->src && group_of(h) == type && !listed(group, have, h->src))
+            group[have++] = h->src;
+    }
+    return have;
+}
+
+/* One DISTINCT guard a type: written values first. */
+static Status separate(Tx *tx, PyTypeObject *type)
+{
+    Source **group = tx_alloc(tx, (tx->dirty.n + tx->existing.n) * sizeof *group);
+    TRY_PTR(group);
+    Py_ssize_t n = gather(tx->dirty.v, tx->dirty.n, type, group, 0);
+    n = gather(tx->existing.v, tx->existing.n, type, group, n);
+    Py_ssize_t loose = 0;
+    for (Py_ssize_t i = 0; i < n; i++)
+        loose += !pinned(group[i]);
+    if (n < 2 || loose == 0)
+        return ST_OK;
+    return guard_different(&tx->guards, group, (size_t)n);
+}
+
+/* Tensors that came in, if the graph writes to one of them. */
+static Status separate_inputs(Tx *tx)
+{
+    Graph *g = &tx->graph;
+    Source **group = tx_alloc(tx, (g->node.n + 1) * sizeof *group);
+    TRY_PTR(group);
+    size_t n = 0;
+    bool written = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        const Node *node = &g->node.v[i];
+        written |= node->live && node->mutates_input;
+        if (node->live && node->kind == NODE_INPUT)
+            group[n++] = node->src;
+    }
+    return written && n > 1 ? guard_different(&tx->guards, group, n) : ST_OK;
+}
+
+Status emit_distinct(Tx *tx)
+{
+    TRY(separate_inputs(tx));
+    for (size_t i = 0; i < tx->dirty.n; i++) {
+        PyTypeObject *type = group_of(home(tx->dirty.v[i]));
+        bool first = true;
+        for (size_t k = 0; k < i && first; k++)
+            first = group_of(home(tx->dirty.v[k])) != type;
+        if (first && type)
+            TRY(separate(tx, type));
+    }
+    return ST_OK;
+}

@@ -1,0 +1,221 @@
+/*
+ * emit/helpers.c -- objects, functions and exceptions: see helpers.h. Containers and iterators: helpers_seq.c.
+ *
+ * Arguments come from code that emit/ wrote: their number and types are right by construction.
+ */
+#include "emit/helpers_def.h"
+
+#include "cpy/cpy.h"
+#include "torch/torch.h"
+
+/* -- Objects --------------------------------------------------------------------- */
+
+/* The type whose C constructor makes instances of cls: the first one along the MRO that has a __new__ written in C. */
+static PyTypeObject *native(PyTypeObject *cls)
+{
+    PyObject *mro = cls->tp_mro;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
+        PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        PyObject *made_by = PyDict_GetItemString(t->tp_dict, "__new__");
+        if (made_by && PyCFunction_Check(made_by))
+            return t;
+    }
+    return &PyBaseObject_Type;
+}
+
+static PyObject *create(PyTypeObject *cls, PyObject *args)
+{
+    return native(cls)->tp_new(cls, args, NULL);
+}
+
+PyObject *do_new_object(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *none = PyTuple_New(0);
+    PyObject *made = none ? create((PyTypeObject *)a[0], none) : NULL;
+    Py_XDECREF(none);
+    return made;
+}
+
+/* A slot that was set and deleted again in the trace may never have been set for real. */
+static int store_member(PyObject *obj, PyObject *descr, PyObject *value)
+{
+    int result = Py_TYPE(descr)->tp_descr_set(descr, obj, value);
+    if (result == 0 || value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return result;
+    PyErr_Clear();
+    return 0;
+}
+
+/* A store into the instance dictionary, or through a member descriptor given instead of a name. */
+static int store(PyObject *obj, PyObject *name, PyObject *value)
+{
+    bool text = PyUnicode_Check(name);
+    if (!text && Py_TYPE(name)->tp_descr_set)
+        return store_member(obj, name, value);
+    PyObject *descr = text ? cpy_type_lookup(Py_TYPE(obj), name) : NULL;
+    if (text && (descr == NULL || Py_TYPE(descr)->tp_descr_set == NULL))
+        return PyObject_GenericSetAttr(obj, name, value);
+    PyObject *dict = PyObject_GenericGetDict(obj, NULL);
+    if (dict == NULL)
+        return -1;
+    int result = value ? PyDict_SetItem(dict, name, value) : PyDict_DelItem(dict, name);
+    Py_DECREF(dict);
+    return result;
+}
+
+static int store_all(PyObject *obj, PyObject *names, PyObject *const *values)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
+        if (store(obj, PyTuple_GET_ITEM(names, i), values[i]) < 0)
+            return -1;
+    return 0;
+}
+
+PyObject *do_make_object(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *made = do_new_object(m, a, 1);
+    if (made && store_all(made, a[1], a + 2) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *done(int result)
+{
+    return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+PyObject *do_set_attrs(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return done(store_all(a[0], a[1], a + 2));
+}
+
+PyObject *do_set_attr(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return done(store(a[0], a[1], a[2]));
+}
+
+PyObject *do_del_attr(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return done(store(a[0], a[1], NULL));
+}
+
+PyObject *do_set_class(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return done(PyType_Type.tp_setattro(a[0], a[1], a[2]));
+}
+
+PyObject *do_del_class(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return done(PyType_Type.tp_setattro(a[0], a[1], NULL));
+}
+
+/* cls(content), as the built-in type below cls makes it: tuples, numbers, strings, frozensets. */
+PyObject *do_new_like(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *args = PyTuple_Pack(1, a[1]);
+    PyObject *made = args ? create((PyTypeObject *)a[0], args) : NULL;
+    Py_XDECREF(args);
+    return made;
+}
+
+/* -- Functions ------------------------------------------------------------------- */
+
+PyObject *do_make_cell(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return PyCell_New(n ? a[0] : NULL);
+}
+
+typedef int (*SetPart)(PyObject *function, PyObject *part);
+
+PyObject *do_make_func(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    static const SetPart set[] = { PyFunction_SetDefaults, PyFunction_SetKwDefaults,
+                                   PyFunction_SetClosure, PyFunction_SetAnnotations };
+    PyObject *f = PyFunction_NewWithQualName(a[0], a[1], a[3] == Py_None ? NULL : a[3]);
+    if (f == NULL)
+        return NULL;
+    int bad = a[2] == Py_None ? 0 : PyObject_SetAttrString(f, "__name__", a[2]);
+    for (int i = 0; i < 4 && bad == 0; i++)
+        if (a[4 + i] != Py_None)
+            bad = set[i](f, a[4 + i]);
+    if (bad)
+        Py_CLEAR(f);
+    return f;
+}
+
+PyObject *do_bind(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return Py_TYPE(a[0])->tp_descr_get(a[0], a[1], (PyObject *)Py_TYPE(a[1]));
+}
+
+/* -- Exceptions ------------------------------------------------------------------ */
+
+/* Built-in classes are called, since many keep more than args; classes written in Python are not. */
+PyObject *do_make_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyTypeObject *cls = (PyTypeObject *)a[0];
+    bool python = cls->tp_flags & Py_TPFLAGS_HEAPTYPE;
+    return python ? create(cls, a[1]) : PyObject_Call(a[0], a[1], NULL);
+}
+
+PyObject *do_link_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    if (a[1] != Py_None)
+        PyException_SetCause(a[0], Py_NewRef(a[1]));
+    if (a[2] != Py_None)
+        PyException_SetContext(a[0], Py_NewRef(a[2]));
+    return done(PyObject_SetAttrString(a[0], "__suppress_context__", a[3]));
+}
+
+/* -- Torch ----------------------------------------------------------------------- */
+
+PyObject *do_set_grad(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    ambient_set_grad(a[0] == Py_True);
+    Py_RETURN_NONE;
+}
+
+/* -- The table ------------------------------------------------------------------- */
+
+struct HelperTypes helper_types;
+
+static PyMethodDef defs[] = {
+#define HELPER(name, signature)                                                          \
+    { #name, (PyCFunction)(void (*)(void))do_##name, METH_FASTCALL, NULL },
+#include "emit/helpers.def"
+#undef HELPER
+};
+static PyObject *made[HELPER_COUNT];
+
+static int find_type(const char *module, const char *name, PyTypeObject **out)
+{
+    PyObject *m = PyImport_ImportModule(module);
+    *out = m ? (PyTypeObject *)PyObject_GetAttrString(m, name) : NULL;
+    Py_XDECREF(m);
+    return *out ? 0 : -1;
+}
+
+int helpers_init(void)
+{
+    if (made[0])
+        return 0;
+    if (find_type("_collections", "deque", &helper_types.deque) < 0 ||
+        find_type("_collections", "defaultdict", &helper_types.defaultdict) < 0 ||
+        find_type("_functools", "partial", &helper_types.partial) < 0)
+        return -1;
+    helper_types.ordered = &PyODict_Type;
+    for (int i = HELPER_COUNT - 1; i >= 0; i--)
+        if ((made[i] = PyCFunction_New(&defs[i], NULL)) == NULL)
+            return -1;
+    return 0;
+}
+
+PyObject *helper_object(Helper h)
+{
+    return made[h];
+}
+
+const char *helper_name(Helper h)
+{
+    return defs[h].ml_name;
+}

@@ -1,0 +1,307 @@
+/*
+ * emit/plan.c -- how each value gets on the stack, and the one function that puts it there.
+ *
+ * Takes: Vars. Gives: loads (second pass), use counts, exports, outputs and cycles (first pass). Holds: a value is
+ * made once, however often it is loaded.
+ */
+#include "emit/plan.h"
+
+enum { MAX_DEPTH = 1500 }; /* nesting of new objects; deeper ones are not made again */
+
+/* -- Exports -------------------------------------------------------------------- */
+
+Status emit_export(Emit *e, Source *src, Expr *expr, int *index)
+{
+    if (expr && expr->kind == EX_LEAF) {
+        src = expr->src;
+        expr = NULL;
+    }
+    for (size_t i = 0; i < e->exports.n; i++)
+        if (e->exports.v[i].src == src && e->exports.v[i].expr == expr) {
+            *index = (int)i;
+            return ST_OK;
+        }
+    assert(e->code == NULL);
+    *index = (int)e->exports.n;
+    return EMIT_PUSH(e, &e->exports, (Export){ .src = expr ? NULL : src, .expr = expr });
+}
+
+static Status export_object(Emit *e, PyObject *obj, int *index)
+{
+    Source *src = source_get(&e->tx->sources, SRC_CONST, NULL, obj, 0);
+    TRY_PTR(src);
+    return emit_export(e, src, NULL, index);
+}
+
+/* -- Constants -------------------------------------------------------------------- */
+
+static bool all_constant(PyObject *tuple)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
+        if (!emit_is_constant(PyTuple_GET_ITEM(tuple, i)))
+            return false;
+    return true;
+}
+
+static bool is_static(PyTypeObject *t)
+{
+    return !(t->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+/* C functions of modules, methods of static types. */
+static bool is_c_function(PyObject *o)
+{
+    if (PyCFunction_CheckExact(o)) {
+        PyObject *self = PyCFunction_GET_SELF(o);
+        return self == NULL || PyModule_Check(self);
+    }
+    PyTypeObject *t = Py_TYPE(o);
+    if (t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
+        t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type ||
+        t == &PyClassMethodDescr_Type)
+        return is_static(((PyDescrObject *)o)->d_type);
+    return false;
+}
+
+static bool is_torch_constant(PyTypeObject *t)
+{
+    return torch_ready && (t == torch_types.dtype || t == torch_types.device ||
+                           t == torch_types.layout || t == torch_types.memory_format);
+}
+
+static bool is_singleton(PyObject *o)
+{
+    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis ||
+           o == Py_NotImplemented;
+}
+
+bool emit_is_constant(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented || t == &PyBool_Type ||
+        t == &PyLong_Type || t == &PyFloat_Type || t == &PyComplex_Type ||
+        t == &PyUnicode_Type || t == &PyBytes_Type || t == &PyCode_Type)
+        return true;
+    if (t == &PyTuple_Type)
+        return all_constant(o);
+    if (PyType_Check(o))
+        return is_static((PyTypeObject *)o);
+    return is_torch_constant(t) || is_c_function(o);
+}
+
+/* -- Choosing the way ---------------------------------------------------------------- */
+
+/* A value that was specialised to a constant still comes from its source: the object counts, not just the value. */
+Var *emit_settled(Var *v)
+{
+    while (v->kind->id == KIND_lazy) {
+        Var *got = AS(LazyVar, v)->got;
+        if (got == NULL ||
+            (got->kind->id == KIND_const && !got->src && !is_singleton(got->real)))
+            break;
+        v = got;
+    }
+    return v;
+}
+
+static Status from_source(Emit *e, Item *it, Source *src, Expr *expr)
+{
+    it->how = HOW_EXPORT;
+    return emit_export(e, src, expr, &it->arg);
+}
+
+/* An existing object without a source of its own: the same object may have come in by another way. */
+static Status from_object(Emit *e, Item *it)
+{
+    void *same;
+    if (emit_is_constant(it->v->real)) {
+        it->how = HOW_CONST;
+        it->obj = it->v->real;
+        return ST_OK;
+    }
+    if (ptrmap_get(&e->tx->wrapped, it->v->real, &same) && ((Var *)same)->src)
+        return from_source(e, it, ((Var *)same)->src, NULL);
+    it->how = HOW_EXPORT;
+    return export_object(e, it->v->real, &it->arg);
+}
+
+/* A tensor: as it came in, or out of the graph. */
+static Status from_tensor(Emit *e, Item *it)
+{
+    TensorVar *t = AS(TensorVar, it->v);
+    Node *node = t->node ? &e->tx->graph.node.v[t->node - 1] : NULL;
+    if (node && node->kind == NODE_INPUT)
+        return from_source(e, it, node->src, NULL);
+    if (node == NULL)
+        return from_object(e, it);
+    it->how = HOW_BUILD;
+    return ST_OK;
+}
+
+static Status choose(Emit *e, Item *it)
+{
+    Var *v = it->v;
+    bool is_const = v->kind->id == KIND_const;
+    it->slot = -1;
+    if (is_const && is_singleton(v->real))
+        return from_object(e, it);
+    if (v->kind->id == KIND_scalar)
+        return from_source(e, it, NULL, AS(ScalarVar, v)->e);
+    if (v->src)
+        return from_source(e, it, v->src, NULL);
+    if (v->kind->id == KIND_tensor)
+        return from_tensor(e, it);
+    bool bound = v->kind->id == KIND_builtin && AS(BuiltinVar, v)->self;
+    if (v->real && !bound)
+        return from_object(e, it);
+    it->how = HOW_BUILD;
+    return ST_OK;
+}
+
+Status emit_item(Emit *e, Var *v, Item **out)
+{
+    v = emit_settled(v);
+    if (v->id < e->items.n && e->items.v[v->id]->v == v) {
+        *out = e->items.v[v->id];
+        return ST_OK;
+    }
+    Item *it = emit_alloc(e, sizeof *it);
+    TRY_PTR(it);
+    it->v = v;
+    TRY(choose(e, it));
+    v->id = (uint32_t)e->items.n;
+    TRY(EMIT_PUSH(e, &e->items, it));
+    *out = it;
+    return ST_OK;
+}
+
+static Status no_way(Emit *e, Item *it, const char *why)
+{
+    return graph_break(e->tx, BRK_REBUILD, "%s%s", it->v->kind->name, why);
+}
+
+/* -- First pass: Tarjan's strongly connected components over new values ------------------ */
+
+/* Everything in a cycle that can be made empty first is. */
+static Status close_component(Emit *e, Item *root)
+{
+    Item *it;
+    bool cycle = e->open.v[e->open.n - 1] != root;
+    do {
+        it = e->open.v[--e->open.n];
+        it->open = false;
+        if (cycle && recipes[it->v->kind->id].fill)
+            it->shell = true;
+    } while (it != root);
+    return ST_OK;
+}
+
+static Status visit(Emit *e, Item *it)
+{
+    const Recipe *r = &recipes[it->v->kind->id];
+    if (r->build == NULL)
+        return no_way(e, it, "");
+    if (e->depth >= MAX_DEPTH)
+        return no_way(e, it, ", nested too deep");
+    Item *parent = e->parent;
+    it->order = it->low = ++e->norder;
+    it->open = true;
+    TRY(EMIT_PUSH(e, &e->open, it));
+    e->parent = it;
+    e->depth++;
+    it->shell = r->late && r->late(it->v);
+    TRY(r->build(e, it));
+    if (it->shell)
+        TRY(r->fill(e, it));
+    e->depth--;
+    e->parent = parent;
+    return it->low == it->order ? close_component(e, it) : ST_OK;
+}
+
+static Status plan_load(Emit *e, Item *it)
+{
+    it->uses++;
+    if (it->how != HOW_BUILD)
+        return ST_OK;
+    if (it->order == 0)
+        TRY(visit(e, it));
+    Item *parent = e->parent;
+    if (parent == NULL || !it->open)
+        return ST_OK;
+    if (it == parent)
+        it->shell = recipes[it->v->kind->id].fill != NULL;
+    if (it->low < parent->low)
+        parent->low = it->low;
+    return ST_OK;
+}
+
+/* -- Second pass ------------------------------------------------------------------------- */
+
+static Status keep(Emit *e, Item *it)
+{
+    char name[24];
+    snprintf(name, sizeof name, "t%d", it->order);
+    it->slot = asm_local(e->code, name);
+    it->made = true;
+    put(e, OP_COPY, 1);
+    put(e, OP_STORE_FAST, it->slot);
+    return it->shell ? EMIT_PUSH(e, &e->fills, it) : ST_OK;
+}
+
+static Status write_build(Emit *e, Item *it)
+{
+    if (it->made) {
+        put(e, OP_LOAD_FAST, it->slot);
+        return ST_OK;
+    }
+    if (NEVER(it->busy))
+        return no_way(e, it, ", refers to itself");
+    it->busy = true;
+    TRY(recipes[it->v->kind->id].build(e, it));
+    it->busy = false;
+    return it->shell || it->uses > 1 ? keep(e, it) : ST_OK;
+}
+
+static Status write_load(Emit *e, Item *it)
+{
+    switch (it->how) {
+    case HOW_EXPORT: put(e, OP_LOAD_FAST, e->first_arg + it->arg); return ST_OK;
+    case HOW_CONST: put_const(e, it->obj); return ST_OK;
+    case HOW_BUILD: return write_build(e, it);
+    }
+    return ST_OK;
+}
+
+Status emit_load(Emit *e, Var *v)
+{
+    Item *it;
+    TRY(emit_item(e, v, &it));
+    return e->code ? write_load(e, it) : plan_load(e, it);
+}
+
+Status emit_load_obj(Emit *e, PyObject *obj)
+{
+    int index;
+    if (emit_is_constant(obj)) {
+        put_const(e, obj);
+        return ST_OK;
+    }
+    TRY(export_object(e, obj, &index));
+    put(e, OP_LOAD_FAST, e->first_arg + index);
+    return ST_OK;
+}
+
+Status put_key(Emit *e, const KeyEntry *k)
+{
+    return k->id ? emit_load(e, k->id) : emit_load_obj(e, k->key);
+}
+
+/* Contents may make further shells. */
+Status emit_fill(Emit *e)
+{
+    while (e->filled < e->fills.n) {
+        Item *it = e->fills.v[e->filled++];
+        TRY(recipes[it->v->kind->id].fill(e, it));
+    }
+    return ST_OK;
+}

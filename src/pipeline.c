@@ -1,0 +1,180 @@
+/*
+ * pipeline.c -- compile_point(): attach, begin, trace, emit. The other steps of the architecture's list (prune, hand off,
+ * assemble, freeze) are emit_entry's.
+ */
+#include "pipeline.h"
+#include "base/switches.h"
+#include "emit/emit.h"
+#include "report.h"
+#include "trace/run.h"
+#include "var/wrap.h"
+
+PyObject *pipeline_module;
+
+/* torch is attached once it is there; a program without it traces plain Python. */
+static Status attach(void)
+{
+    if (torch_ready || PyDict_GetItemString(PyImport_GetModuleDict(), "torch") == NULL)
+        return ST_OK;
+    return torch_attach() < 0 ? ST_ERROR : ST_OK;
+}
+
+static Status ambient(Tx *tx)
+{
+    const char *why;
+    size_t size;
+    if (!torch_ready)
+        return ST_OK;
+    if (!ambient_tracable(&why))
+        return graph_break(tx, BRK_MODE, "%s", why);
+    const void *block = ambient_block(&tx->arena, &size);
+    TRY_PTR(block);
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
+}
+
+static Status root_function(Tx *tx, PyFunctionObject *func, FuncVar **out)
+{
+    Source *src = source_get(&tx->sources, SRC_FUNC, NULL, NULL, 0);
+    TRY_PTR(src);
+    src->asked |= (uintptr_t)1 << GUARD_CODE; /* the point's own code */
+    TRY(func_wrap(tx, (PyObject *)func, src, false, (Var **)out));
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, func, *out) ? ST_OK : ST_ERROR;
+}
+
+static Status slot_value(Tx *tx, Frame *f, PyObject *obj, int i, bool resumed)
+{
+    Source *src = source_get(&tx->sources, SRC_SLOT, NULL, NULL, i);
+    TRY_PTR(src);
+    if (obj != NULL)
+        return lazy_new(tx, obj, src, &f->slots[i]);
+    if (resumed && i < f->code->nlocalsplus)
+        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+    return ST_OK;
+}
+
+static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, int nslots)
+{
+    Frame *f;
+    TRY(frame_make(tx, fn, RET_PUSH, &f));
+    tx->root = f;
+    for (int i = 0; i < nslots; i++)
+        TRY(slot_value(tx, f, slots[i], i, p->at != 0));
+    if (p->at != 0) {
+        f->sp = (size_t)nslots;
+        f->pc = (size_t)code_index(f->code, p->at);
+    }
+    return ST_OK;
+}
+
+static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
+{
+    FuncVar *fn;
+    const char *at = getenv("JEDLIK_BREAK_AT");
+    tx->module = pipeline_module;
+    tx->break_at = at ? atoi(at) : 0;
+    tx->slot_names = p->co->co_localsplusnames;
+    TRY(ambient(tx));
+    TRY(root_function(tx, func, &fn));
+    TRY(root_frame(tx, p, fn, slots, nslots));
+    if (exc != NULL && exc != Py_None) {
+        Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
+        TRY_PTR(src);
+        TRY(lazy_new(tx, exc, src, &tx->handled));
+        tx->handled0 = tx->handled;
+    }
+    return ST_OK;
+}
+
+/* A trace that came to its end, or to a break whose state can be made again. */
+static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
+{
+    Status st = emit_entry(tx, p, value, out);
+    if (st == ST_BREAK) {
+        report_break(tx);
+        return COMPILE_PLAIN;
+    }
+    if (st != ST_OK)
+        return COMPILE_ERROR;
+    Entry *e = *out;
+    if (e->graph == Py_None && !switches.keep_empty_graphs) {
+        e->idle = true;
+        if (value != NULL) {
+            entry_free(e);
+            *out = NULL;
+        }
+        return COMPILE_NOTHING;
+    }
+    report_entry(e, p->co);
+    return COMPILE_DONE;
+}
+
+static CompileResult run(Tx *tx, Point *p, Entry **out)
+{
+    Var *value = NULL;
+    Status st = trace_root(tx, &value);
+    if (st == ST_OK)
+        return finish(tx, p, value, out);
+    if (st != ST_BREAK)
+        return COMPILE_ERROR;
+    if (p->options->fullgraph && tx->brk.id != BRK_UNCAUGHT) {
+        report_raise(tx);
+        return COMPILE_ERROR;
+    }
+    report_break(tx);
+    return finish(tx, p, NULL, out);
+}
+
+static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                             PyObject *exc, Entry **out)
+{
+    Status st = attach();
+    if (st == ST_OK)
+        st = tx_init(tx);
+    if (st == ST_OK)
+        st = begin(tx, p, func, slots, nslots, exc);
+    if (st == ST_OK)
+        return run(tx, p, out);
+    if (st == ST_BREAK && tx->root == NULL && !p->options->fullgraph) {
+        report_break(tx);
+        return COMPILE_PLAIN;
+    }
+    if (st == ST_BREAK)
+        report_raise(tx);
+    return COMPILE_ERROR;
+}
+
+CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc,
+                            Entry **out)
+{
+    Tx tx;
+    *out = NULL;
+    memset(&tx, 0, sizeof tx);
+    report_frame();
+    if (p->entries && p->entries->guards) {
+        PyObject *why = guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc);
+        if (why == NULL)
+            PyErr_Clear();
+        report_miss(p->co, why);
+        Py_XDECREF(why);
+    }
+    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, out);
+    if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        PyErr_Clear(); /* the program may well have the memory that its trace has not */
+        r = COMPILE_PLAIN;
+    }
+    tx_free(&tx);
+    return r;
+}
+
+void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
+{
+    PyObject *why = p->entries ? guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc) : NULL;
+    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
+                         "jedlik: %U (%U:%d) reached its limit of %d compiled versions and runs plainly from now on; "
+                         "the guard that failed last: %S",
+                         p->co->co_qualname, p->co->co_filename, p->co->co_firstlineno, p->options->limit,
+                         why ? why : Py_None) < 0)
+        PyErr_WriteUnraisable((PyObject *)p->co);
+    PyErr_Clear();
+    Py_XDECREF(why);
+}

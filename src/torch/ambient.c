@@ -1,0 +1,315 @@
+/*
+ * torch/ambient.c -- torch's ambient state as a few words: read, compared, judged.
+ *
+ * Takes: the thread's and the process's torch state. Gives: a block for GUARD_AMBIENT, its
+ * check in about 15 ns, and whether tracing under that state is possible at all. Holds: two
+ * equal blocks mean that the same operations do the same thing. Without the symbols the same
+ * words are read through torch._C.
+ */
+#include "guard/guard.h"
+#include "torch/lib.h"
+
+enum {
+    W_INCLUDED, /* dispatch keys switched on in this thread: modes, functorch, inference mode */
+    W_EXCLUDED, /* … and off: autocast */
+    W_FUNCTION, /* torch-function modes and whether __torch_function__ is disabled */
+    W_FLAGS,    /* autograd bits, dtypes, autocast cache, deterministic, hooks */
+    W_LEVEL,    /* forward-mode AD level: the int object */
+    W_COUNT
+};
+
+typedef struct Ambient {
+    uint64_t w[W_COUNT];
+} Ambient;
+
+/* Offsets in three thread-local structs of torch; self_check sees that they mean what we believe. */
+enum {
+    STATE_BITS = 24,                  /* AutogradState: */
+    BIT_GRAD = 1, BIT_INFERENCE = 2,
+    TF_STATE = 0, TF_BEGIN = 8, TF_END = 16, /* PythonTorchFunctionTLS */
+    HOOKS_START = 16, HOOKS_END = 48, HOOKS_OFF = 112, /* SavedTensorDefaultHooksTLS */
+};
+
+enum { CPU_TYPE = 0, CUDA_TYPE = 1 };
+
+bool ambient_fast; /* all symbols are there and agree with Python */
+static uint64_t bad_keys;       /* included keys under which nothing can be traced */
+static PyObject *level_name;    /* "_current_level" */
+
+/* -- Fast reads ------------------------------------------------------------- */
+
+/* Fixed for the life of a thread; asking for them costs more than reading them. */
+static __thread const DispatchWords *my_words;
+static __thread const char *my_state, *my_functions, *my_hooks;
+
+static __attribute__((noinline)) bool find_mine(void)
+{
+    my_state = torch_lib.autograd_state();
+    my_functions = torch_lib.tf_state();
+    my_hooks = torch_lib.hooks_state();
+    my_words = torch_thread_words();
+    return my_words != NULL;
+}
+
+/* Levels are small ints, which are one object each. */
+static inline PyObject *ad_level(void)
+{
+    return PyDict_GetItemWithError(torch_py.forward_ad_dict, level_name);
+}
+
+static inline uint64_t function_word(void)
+{
+    return (uint64_t)(FIELD(char *, my_functions, TF_END) - FIELD(char *, my_functions, TF_BEGIN))
+               << 8 |
+           FIELD(uint8_t, my_functions, TF_STATE);
+}
+
+/* Autocast's dtypes and cache mean nothing while it is off, and then nothing is excluded. */
+static __attribute__((noinline)) uint64_t autocast_bits(void)
+{
+    return (uint64_t)(uint8_t)torch_lib.autocast_dtype(CPU_TYPE) << 16 |
+           (uint64_t)(uint8_t)torch_lib.autocast_dtype(CUDA_TYPE) << 24 |
+           (uint64_t)torch_lib.autocast_cache() << 32;
+}
+
+static inline uint64_t fast_flags(const Ambient *a)
+{
+    static void *context;
+    if (__builtin_expect(context == NULL, 0))
+        context = torch_lib.context();
+    uint64_t bits = FIELD(uint8_t, my_state, STATE_BITS);
+    bits |= (uint64_t)(uint8_t)torch_lib.default_dtype() << 8;
+    if (__builtin_expect(a->w[W_EXCLUDED] != 0, 0))
+        bits |= autocast_bits();
+    if (__builtin_expect(torch_lib.deterministic(context), 0))
+        bits |= (torch_lib.warn_only(context) ? UINT64_C(3) : UINT64_C(1)) << 33;
+    bits |= (uint64_t)FIELD(uint8_t, my_hooks, HOOKS_OFF) << 35;
+    bits |= (uint64_t)(FIELD(void *, my_hooks, HOOKS_START) != FIELD(void *, my_hooks, HOOKS_END))
+            << 36;
+    return bits;
+}
+
+static inline bool fast_read(Ambient *a)
+{
+    if (__builtin_expect(my_words == NULL, 0) && !find_mine())
+        return false;
+    a->w[W_INCLUDED] = my_words->included;
+    a->w[W_EXCLUDED] = my_words->excluded;
+    a->w[W_FUNCTION] = function_word();
+    a->w[W_FLAGS] = fast_flags(a);
+    a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    return true;
+}
+
+/* -- Slow reads ------------------------------------------------------------- */
+
+/* Result of torch._C.<name>(arg) as a word: small ints and booleans as such, objects by address or hash. */
+static uint64_t ask(const char *name, const char *arg, bool *ok)
+{
+    PyObject *r = arg ? PyObject_CallMethod(torch_py.C, name, "s", arg)
+                      : PyObject_CallMethod(torch_py.C, name, NULL);
+    uint64_t w = 0;
+    if (r == NULL)
+        *ok = false;
+    else if (PyLong_Check(r))
+        w = (uint64_t)PyLong_AsLongLong(r);
+    else
+        w = (uint64_t)(uintptr_t)r; /* None, dtype objects: live for ever */
+    PyErr_Clear();
+    Py_XDECREF(r);
+    return w;
+}
+
+static uint64_t functorch_depth(void)
+{
+    PyObject *m = PyObject_GetAttrString(torch_py.C, "_functorch");
+    PyObject *top = m ? PyObject_CallMethod(m, "peek_interpreter_stack", NULL) : NULL;
+    uint64_t w = top != Py_None;
+    PyErr_Clear();
+    Py_XDECREF(top);
+    Py_XDECREF(m);
+    return w;
+}
+
+static bool slow_read(Ambient *a)
+{
+    bool ok = true;
+    a->w[W_INCLUDED] = ask("_len_torch_dispatch_stack", NULL, &ok) + functorch_depth();
+    a->w[W_EXCLUDED] = ask("is_autocast_enabled", "cpu", &ok) |
+                       ask("is_autocast_enabled", "cuda", &ok) << 1 |
+                       ask("is_autocast_cache_enabled", NULL, &ok) << 2 |
+                       ask("_get_deterministic_algorithms", NULL, &ok) << 3 |
+                       ask("_get_deterministic_algorithms_warn_only", NULL, &ok) << 4;
+    a->w[W_FUNCTION] = ask("_len_torch_function_stack", NULL, &ok) << 8 |
+                       !ask("_is_torch_function_enabled", NULL, &ok);
+    a->w[W_FLAGS] = ask("get_default_dtype", NULL, &ok) << 2;
+    a->w[W_FLAGS] ^= ask("get_autocast_dtype", "cpu", &ok) << 18;
+    a->w[W_FLAGS] ^= ask("get_autocast_dtype", "cuda", &ok) << 34;
+    a->w[W_FLAGS] ^= (ask("is_grad_enabled", NULL, &ok) ? BIT_GRAD : 0) |
+                     (ask("is_inference_mode_enabled", NULL, &ok) ? BIT_INFERENCE : 0);
+    a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    return ok;
+}
+
+static bool read_ambient(Ambient *a)
+{
+    return ambient_fast ? fast_read(a) : slow_read(a);
+}
+
+/* -- The guard -------------------------------------------------------------- */
+
+const void *ambient_block(Arena *a, size_t *size)
+{
+    Ambient *b = arena_alloc(a, sizeof *b);
+    if (b == NULL)
+        return NULL;
+    *size = sizeof *b;
+    if (!read_ambient(b)) {
+        PyErr_SetString(PyExc_RuntimeError, "torch's ambient state cannot be read");
+        return NULL;
+    }
+    return b;
+}
+
+static bool check(const void *block)
+{
+    const Ambient *b = block;
+    Ambient now;
+    if (!read_ambient(&now))
+        return false;
+    uint64_t differ = 0;
+    for (int i = 0; i < W_COUNT; i++)
+        differ |= now.w[i] ^ b->w[i];
+    return differ == 0;
+}
+
+/* -- Judging ---------------------------------------------------------------- */
+
+bool ambient_tracable(const char **why)
+{
+    Ambient a;
+    *why = NULL;
+    if (!read_ambient(&a))
+        *why = "torch's ambient state cannot be read";
+    else if (a.w[W_FUNCTION] >> 8)
+        *why = "a torch function mode is active";
+    else if (a.w[W_FUNCTION] & 0xff)
+        *why = "__torch_function__ is disabled";
+    else if (ambient_fast ? (a.w[W_INCLUDED] & bad_keys) != 0 || torch_lib.modes_len() > 0
+                  : a.w[W_INCLUDED] != 0)
+        *why = "a dispatch mode or functorch transform is active";
+    else if (a.w[W_LEVEL] == 0 || PyLong_AsLong((PyObject *)(uintptr_t)a.w[W_LEVEL]) != -1)
+        *why = "forward-mode differentiation is active";
+    return *why == NULL;
+}
+
+bool ambient_grad_enabled(void)
+{
+    if (torch_lib.grad_enabled)
+        return torch_lib.grad_enabled();
+    bool ok = true;
+    return ask("is_grad_enabled", NULL, &ok) == 1;
+}
+
+void ambient_set_grad(bool on)
+{
+    if (torch_lib.grad_set) {
+        torch_lib.grad_set(on);
+        return;
+    }
+    PyObject *r = PyObject_CallMethod(torch_py.C, "_set_grad_enabled", "i", (int)on);
+    PyErr_Clear();
+    Py_XDECREF(r);
+}
+
+/* -- Self-checks ------------------------------------------------------------ */
+
+static bool all_symbols(void)
+{
+    const TorchLib *l = &torch_lib;
+    return l->dispatch_words && l->autograd_state && l->default_dtype && l->autocast_dtype &&
+           l->autocast_cache && l->deterministic && l->warn_only && l->hooks_state &&
+           l->context && l->tf_state && l->modes_len && l->grad_enabled && l->grad_set;
+}
+
+/* Each step of the block changes one thing; the words must move, and come back. */
+static const char exercise[] =
+    "def exercise(read):\n"
+    "    plain = read()\n"
+    "    C = torch._C\n"
+    "    def moved(enter, leave):\n"
+    "        old = enter()\n"
+    "        try:\n"
+    "            now = read()\n"
+    "        finally:\n"
+    "            leave(old)\n"
+    "        return now != plain and read() == plain\n"
+    "    def ctx(make):\n"
+    "        def enter():\n"
+    "            c = make()\n"
+    "            c.__enter__()\n"
+    "            return c\n"
+    "        return enter, lambda c: c.__exit__(None, None, None)\n"
+    "    hook = lambda x: x\n"
+    "    ok = moved(*ctx(lambda: torch.set_grad_enabled(not torch.is_grad_enabled())))\n"
+    "    ok &= moved(*ctx(lambda: torch.inference_mode(not torch.is_inference_mode_enabled())))\n"
+    "    other = torch.float64 if torch.get_default_dtype() != torch.float64 else torch.float32\n"
+    "    old = torch.get_default_dtype()\n"
+    "    ok &= moved(lambda: C._set_default_dtype(other), lambda _: C._set_default_dtype(old))\n"
+    "    ok &= moved(*ctx(lambda: torch._C.DisableTorchFunction()))\n"
+    "    ok &= moved(lambda: C._push_on_torch_function_stack(hook),\n"
+    "                lambda _: C._pop_torch_function_stack())\n"
+    "    ok &= moved(lambda: C._autograd._push_saved_tensors_default_hooks(hook, hook),\n"
+    "                lambda _: C._autograd._pop_saved_tensors_default_hooks())\n"
+    "    ok &= moved(*ctx(lambda: torch.autograd.graph.disable_saved_tensors_hooks('')))\n"
+    "    det = C._get_deterministic_algorithms()\n"
+    "    ok &= moved(lambda: C._set_deterministic_algorithms(not det),\n"
+    "                lambda _: C._set_deterministic_algorithms(det))\n"
+    "    on = C.is_autocast_enabled('cpu')\n"
+    "    ok &= moved(lambda: C.set_autocast_enabled('cpu', not on),\n"
+    "                lambda _: C.set_autocast_enabled('cpu', on))\n"
+    "    with torch.autocast('cpu', torch.float16):\n"
+    "        half = read()\n"
+    "    with torch.autocast('cpu', torch.bfloat16):\n"
+    "        ok &= read() != half\n"
+    "    return ok\n";
+
+static PyObject *read_bytes(PyObject *self, PyObject *unused)
+{
+    Ambient a;
+    if (!fast_read(&a))
+        return PyBytes_FromString("");
+    return PyBytes_FromStringAndSize((char *)&a, sizeof a);
+}
+
+static bool self_check(void)
+{
+    static PyMethodDef def = { "read", read_bytes, METH_NOARGS, NULL };
+    PyObject *read = PyCFunction_New(&def, NULL);
+    PyObject *run = torch_run(exercise, "exercise");
+    PyObject *ok = read && run ? PyObject_CallOneArg(run, read) : NULL;
+    bool good = ok == Py_True;
+    PyErr_Clear();
+    Py_XDECREF(ok);
+    Py_XDECREF(run);
+    Py_XDECREF(read);
+    return good;
+}
+
+static const char bad_keys_block[] =
+    "K = torch._C.DispatchKey\n"
+    "bad = 0\n"
+    "for n in dir(K):\n"
+    "    if n.startswith(('Python', 'FuncTorch', 'Functionalize', 'PreDispatch')):\n"
+    "        bad |= torch._C.DispatchKeySet(getattr(K, n)).raw_repr()\n";
+
+void ambient_init(void)
+{
+    level_name = PyUnicode_InternFromString("_current_level");
+    PyObject *bad = torch_run(bad_keys_block, "bad");
+    bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
+    Py_XDECREF(bad);
+    PyErr_Clear();
+    ambient_fast = all_symbols() && self_check();
+    guard_ambient_check = check;
+}

@@ -1,0 +1,356 @@
+/*
+ * trace/op_data.c -- attributes, items, operators, building and taking apart of containers.
+ */
+#include "trace/run.h"
+#include "var/binops.h"
+#include "var/names.h"
+
+static PyObject *name_of(Frame *f, const Ins *in)
+{
+    return PyTuple_GET_ITEM(f->code->co->co_names, in->arg);
+}
+
+/* The lowest of n operands, which are dropped: their cells stay readable until the next push. */
+static Var **take(Tx *tx, Frame *f, int n)
+{
+    SET(tx, f->sp, f->sp - (size_t)n);
+    return &f->slots[f->sp];
+}
+
+/* -- Attributes and items ------------------------------------------------------------- */
+
+Status op_load_attr(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v;
+    TRY(var_getattr(tx, pop(tx, f), name_of(f, in), &v));
+    return push(tx, f, v);
+}
+
+Status op_load_method(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *fn, *self;
+    TRY(var_getmethod(tx, pop(tx, f), name_of(f, in), &fn, &self));
+    if (self == NULL) {
+        TRY(push(tx, f, NULL));
+        return push(tx, f, fn);
+    }
+    TRY(push(tx, f, fn));
+    return push(tx, f, self);
+}
+
+Status op_store_attr(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *owner = pop(tx, f), *value = pop(tx, f);
+    return var_setattr(tx, owner, name_of(f, in), value);
+}
+
+Status op_delete_attr(Tx *tx, Frame *f, const Ins *in)
+{
+    return var_setattr(tx, pop(tx, f), name_of(f, in), NULL);
+}
+
+Status op_binary_subscr(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *key = pop(tx, f), *v;
+    TRY(var_getitem(tx, pop(tx, f), key, &v));
+    return push(tx, f, v);
+}
+
+Status op_store_subscr(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *key = pop(tx, f), *owner = pop(tx, f), *value = pop(tx, f);
+    return var_setitem(tx, owner, key, value);
+}
+
+Status op_delete_subscr(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *key = pop(tx, f), *owner = pop(tx, f);
+    return var_setitem(tx, owner, key, NULL);
+}
+
+/* -- Operators ---------------------------------------------------------------------------- */
+
+static Status unary(Tx *tx, Frame *f, char op)
+{
+    Var *v;
+    TRY(var_unary(tx, pop(tx, f), op, &v));
+    return push(tx, f, v);
+}
+
+Status op_unary_positive(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '+'); }
+Status op_unary_negative(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '-'); }
+Status op_unary_invert(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '~'); }
+
+Status op_unary_not(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v;
+    TRY(var_not(tx, pop(tx, f), &v));
+    return push(tx, f, v);
+}
+
+Status op_binary_op(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *b = pop(tx, f), *a = pop(tx, f), *v;
+    TRY(var_binary(tx, a, b, in->arg, &v));
+    return push(tx, f, v);
+}
+
+Status op_compare_op(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *b = pop(tx, f), *a = pop(tx, f), *v;
+    TRY(var_compare(tx, a, b, in->arg, &v));
+    return push(tx, f, v);
+}
+
+Status op_is_op(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *b = pop(tx, f), *a = pop(tx, f);
+    bool yes;
+    TRY(var_is(tx, a, b, &yes));
+    return push(tx, f, tx_bool(tx, yes != (in->arg != 0)));
+}
+
+Status op_contains_op(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *container = pop(tx, f), *item = pop(tx, f);
+    bool yes;
+    TRY(var_contains(tx, container, item, &yes));
+    return push(tx, f, tx_bool(tx, yes != (in->arg != 0)));
+}
+
+/* -- Building ---------------------------------------------------------------------------------- */
+
+Status op_build_tuple(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v;
+    TRY(tuple_new(tx, take(tx, f, in->arg), in->arg, &v));
+    return push(tx, f, v);
+}
+
+Status op_build_list(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v;
+    TRY(list_new(tx, take(tx, f, in->arg), in->arg, &v));
+    return push(tx, f, v);
+}
+
+Status op_build_set(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items = take(tx, f, in->arg), *v;
+    TRY(set_new(tx, &PySet_Type, &v));
+    for (int i = 0; i < in->arg; i++)
+        TRY(set_add(tx, AS(SetVar, v), items[i]));
+    return push(tx, f, v);
+}
+
+Status op_build_map(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items = take(tx, f, 2 * in->arg), *v;
+    TRY(dict_new(tx, &v));
+    for (int i = 0; i < in->arg; i++)
+        TRY(var_setitem(tx, v, items[2 * i], items[2 * i + 1]));
+    return push(tx, f, v);
+}
+
+Status op_build_const_key_map(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *keys = pop(tx, f), **items = take(tx, f, in->arg), *v, **k;
+    Py_ssize_t n;
+    TRY(dict_new(tx, &v));
+    TRY(var_unpack(tx, keys, &k, &n));
+    for (int i = 0; i < in->arg; i++)
+        TRY(var_setitem(tx, v, k[i], items[i]));
+    return push(tx, f, v);
+}
+
+Status op_build_string(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items = take(tx, f, in->arg), *v;
+    PyObject *parts = tx_hold(tx, PyTuple_New(in->arg)), *o;
+    TRY_PTR(parts);
+    for (int i = 0; i < in->arg; i++) {
+        TRY(var_const(tx, items[i], &o));
+        if (o == NULL)
+            return graph_break(tx, BRK_NO_SLOT, "f-string with %s", items[i]->kind->name);
+        PyTuple_SET_ITEM(parts, i, Py_NewRef(o));
+    }
+    PyObject *empty = tx_hold(tx, PyUnicode_FromString(""));
+    TRY_PTR(empty);
+    TRY(const_new(tx, PyUnicode_Join(empty, parts), &v));
+    return push(tx, f, v);
+}
+
+Status op_format_value(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *spec = (in->arg & 4) ? pop(tx, f) : NULL, *v = pop(tx, f);
+    int how = in->arg & 3;
+    if (how == 1)
+        TRY(var_str(tx, v, &v));
+    else if (how)
+        TRY(var_repr(tx, v, &v));
+    if (how == 3) {
+        PyObject *o;
+        TRY(var_const(tx, v, &o));
+        TRY_PTR(o);
+        TRY(const_new(tx, PyObject_ASCII(o), &v));
+    }
+    TRY(var_format(tx, v, spec, &v));
+    return push(tx, f, v);
+}
+
+Status op_build_slice(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *step = in->arg == 3 ? pop(tx, f) : tx->none, *stop = pop(tx, f), *start = pop(tx, f), *v;
+    TRY(slice_new(tx, start, stop, step, &v));
+    return push(tx, f, v);
+}
+
+Status op_list_to_tuple(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items, *v;
+    Py_ssize_t n;
+    TRY(var_unpack(tx, pop(tx, f), &items, &n));
+    TRY(tuple_new(tx, items, n, &v));
+    return push(tx, f, v);
+}
+
+Status op_list_append(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *item = pop(tx, f);
+    return list_push(tx, AS(ListVar, peek(f, in->arg)), item);
+}
+
+static Status not_iterable_after_star(Tx *tx, Var *v, Status st)
+{
+    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && v->kind->iter == NULL && v->kind->next == NULL)
+        return raise_type(tx, PyExc_TypeError, "Value after * must be an iterable, not %s", v->type->tp_name);
+    return st;
+}
+
+Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v = pop(tx, f), **items;
+    Py_ssize_t n;
+    TRY(var_real(tx, &v));
+    TRY(not_iterable_after_star(tx, v, var_unpack(tx, v, &items, &n)));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(list_push(tx, AS(ListVar, peek(f, in->arg)), items[i]));
+    return ST_OK;
+}
+
+Status op_set_add(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *item = pop(tx, f);
+    return set_add(tx, AS(SetVar, peek(f, in->arg)), item);
+}
+
+Status op_set_update(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_unpack(tx, pop(tx, f), &items, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(set_add(tx, AS(SetVar, peek(f, in->arg)), items[i]));
+    return ST_OK;
+}
+
+Status op_map_add(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *value = pop(tx, f), *key = pop(tx, f);
+    return var_setitem(tx, peek(f, in->arg), key, value);
+}
+
+static Status mapping_items(Tx *tx, Var *v, Var ***keys, Var ***values, Py_ssize_t *n)
+{
+    TRY(var_real(tx, &v));
+    Var *c = var_content(v);
+    if (c && c->kind == &kind_dict && v->kind == &kind_dict)
+        return dict_items(tx, AS(DictVar, c), keys, values, n);
+    Var *k;
+    Status st = var_call_method(tx, v, "keys", NULL, 0, &k);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping", v->type->tp_name);
+    TRY(st);
+    TRY(var_unpack(tx, k, keys, n));
+    *values = tx_alloc(tx, (size_t)(*n + 1) * sizeof(Var *));
+    TRY_PTR(*values);
+    for (Py_ssize_t i = 0; i < *n; i++)
+        TRY(var_getitem(tx, v, (*keys)[i], &(*values)[i]));
+    return ST_OK;
+}
+
+Status op_dict_update(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **keys, **values;
+    Py_ssize_t n;
+    TRY(mapping_items(tx, pop(tx, f), &keys, &values, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(var_setitem(tx, peek(f, in->arg), keys[i], values[i]));
+    return ST_OK;
+}
+
+static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int depth)
+{
+    PyObject *k;
+    bool there;
+    TRY(var_const(tx, key, &k));
+    if (k == NULL || !PyUnicode_Check(k))
+        return raise_type(tx, PyExc_TypeError, "keywords must be strings");
+    TRY(var_contains(tx, dict, key, &there));
+    if (there)
+        return raise_type(tx, PyExc_TypeError, "got multiple values for keyword argument '%U'", k);
+    return var_setitem(tx, dict, key, value);
+}
+
+Status op_dict_merge(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **keys, **values;
+    Py_ssize_t n;
+    TRY(mapping_items(tx, pop(tx, f), &keys, &values, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(merge_one(tx, f, peek(f, in->arg), keys[i], values[i], in->arg));
+    return ST_OK;
+}
+
+/* -- Taking apart ---------------------------------------------------------------------------------- */
+
+static Status unpackable(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
+{
+    TRY(var_real(tx, &v));
+    Status st = var_unpack(tx, v, items, n);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && v->kind->iter == NULL && v->kind->next == NULL)
+        return raise_type(tx, PyExc_TypeError, "cannot unpack non-iterable %s object", v->type->tp_name);
+    return st;
+}
+
+Status op_unpack_sequence(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **items;
+    Py_ssize_t n;
+    TRY(unpackable(tx, pop(tx, f), &items, &n));
+    if (n < in->arg)
+        return raise_type(tx, PyExc_ValueError, "not enough values to unpack (expected %d, got %zd)", in->arg, n);
+    if (n > in->arg)
+        return raise_type(tx, PyExc_ValueError, "too many values to unpack (expected %d)", in->arg);
+    for (Py_ssize_t i = n; i-- > 0;)
+        TRY(push(tx, f, items[i]));
+    return ST_OK;
+}
+
+Status op_unpack_ex(Tx *tx, Frame *f, const Ins *in)
+{
+    int before = in->arg & 0xff, after = in->arg >> 8;
+    Var **items, *rest;
+    Py_ssize_t n;
+    TRY(unpackable(tx, pop(tx, f), &items, &n));
+    if (n < before + after)
+        return raise_type(tx, PyExc_ValueError, "not enough values to unpack (expected at least %d, got %zd)",
+                          before + after, n);
+    TRY(list_new(tx, items + before, n - before - after, &rest));
+    for (Py_ssize_t i = n; i-- > n - after;)
+        TRY(push(tx, f, items[i]));
+    TRY(push(tx, f, rest));
+    for (int i = before; i-- > 0;)
+        TRY(push(tx, f, items[i]));
+    return ST_OK;
+}

@@ -1,0 +1,185 @@
+/*
+ * trace/op_stack.c -- stack motion, names, slots, cells.
+ */
+#include "trace/run.h"
+#include "var/names.h"
+
+Status op_nop(Tx *tx, Frame *f, const Ins *in)
+{
+    return ST_OK;
+}
+
+Status op_bug(Tx *tx, Frame *f, const Ins *in)
+{
+    PyErr_Format(PyExc_SystemError, "jedlik: instruction %s reached the tracer", op_name(in->op));
+    return ST_ERROR;
+}
+
+Status op_pop_top(Tx *tx, Frame *f, const Ins *in)
+{
+    pop(tx, f);
+    return ST_OK;
+}
+
+Status op_push_null(Tx *tx, Frame *f, const Ins *in)
+{
+    return push(tx, f, NULL);
+}
+
+Status op_copy(Tx *tx, Frame *f, const Ins *in)
+{
+    return push(tx, f, peek(f, in->arg));
+}
+
+Status op_swap(Tx *tx, Frame *f, const Ins *in)
+{
+    Var **a = &f->slots[f->sp - 1], **b = &f->slots[f->sp - (size_t)in->arg], *top = *a;
+    SET(tx, *a, *b);
+    SET(tx, *b, top);
+    return ST_OK;
+}
+
+/* -- Constants and locals ------------------------------------------------------------ */
+
+Status op_load_const(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v = f->consts[in->arg];
+    if (v == NULL) {
+        TRY(const_peek(tx, PyTuple_GET_ITEM(f->code->co->co_consts, in->arg), &v));
+        f->consts[in->arg] = v; /* the same whatever happens: not journalled */
+    }
+    return push(tx, f, v);
+}
+
+static Status unbound(Tx *tx, Frame *f, int slot)
+{
+    PyObject *name = PyTuple_GET_ITEM(f->code->co->co_localsplusnames, slot);
+    if (f->code->kinds[slot] & SLOT_FREE)
+        return raise_type(tx, PyExc_NameError, "cannot access free variable '%U' where it is not associated with a value in enclosing scope", name);
+    return raise_type(tx, PyExc_UnboundLocalError,
+                      "cannot access local variable '%U' where it is not associated with a value", name);
+}
+
+Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v = f->slots[in->arg];
+    return v ? push(tx, f, v) : unbound(tx, f, in->arg);
+}
+
+Status op_store_fast(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *v = pop(tx, f);
+    SET(tx, f->slots[in->arg], v);
+    return ST_OK;
+}
+
+Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
+{
+    if (f->slots[in->arg] == NULL)
+        return unbound(tx, f, in->arg);
+    SET(tx, f->slots[in->arg], NULL);
+    return ST_OK;
+}
+
+/* -- Globals ----------------------------------------------------------------------------- */
+
+static Status builtins_of(Tx *tx, Frame *f, DictVar **out)
+{
+    if (tx->builtins == NULL) {
+        PyObject *dict = PyEval_GetBuiltins();
+        FuncVar *root = tx->root->fn;
+        if (root->v.real)
+            dict = ((PyFunctionObject *)root->v.real)->func_builtins;
+        DictVar *d;
+        TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
+        d->v.real = tx_keep(tx, dict);
+        d->v.src = source_get(&tx->sources, SRC_BUILTINS, root->v.src, NULL, 0);
+        TRY_PTR(d->v.src);
+        if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, d))
+            return ST_ERROR;
+        SET(tx, tx->builtins, &d->v);
+    }
+    *out = AS(DictVar, tx->builtins);
+    return ST_OK;
+}
+
+static PyObject *name_of(Frame *f, const Ins *in)
+{
+    return PyTuple_GET_ITEM(f->code->co->co_names, in->arg);
+}
+
+Status op_load_global(Tx *tx, Frame *f, const Ins *in)
+{
+    PyObject *name = name_of(f, in);
+    Var *v;
+    DictVar *b;
+    TRY(dict_get_str(tx, AS(DictVar, f->fn->globals), name, &v));
+    if (v == NULL) {
+        TRY(builtins_of(tx, f, &b));
+        TRY(dict_get_str(tx, b, name, &v));
+    }
+    if (v == NULL)
+        return raise_type(tx, PyExc_NameError, "name '%U' is not defined", name);
+    if (in->flag)
+        TRY(push(tx, f, NULL));
+    return push(tx, f, v);
+}
+
+Status op_store_global(Tx *tx, Frame *f, const Ins *in)
+{
+    return dict_set_str(tx, AS(DictVar, f->fn->globals), name_of(f, in), pop(tx, f));
+}
+
+Status op_delete_global(Tx *tx, Frame *f, const Ins *in)
+{
+    PyObject *name = name_of(f, in);
+    bool was;
+    TRY(dict_del(tx, AS(DictVar, f->fn->globals), name, PyObject_Hash(name), &was));
+    return was ? ST_OK : raise_type(tx, PyExc_NameError, "name '%U' is not defined", name);
+}
+
+/* -- Cells ---------------------------------------------------------------------------------- */
+
+Status op_make_cell(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *c;
+    TRY(cell_new(tx, f->slots[in->arg], &c));
+    SET(tx, f->slots[in->arg], c);
+    return ST_OK;
+}
+
+Status op_copy_free_vars(Tx *tx, Frame *f, const Ins *in)
+{
+    int first = f->code->nlocalsplus - in->arg;
+    for (int i = 0; i < in->arg; i++)
+        SET(tx, f->slots[first + i], f->fn->closure[i]);
+    return ST_OK;
+}
+
+Status op_load_closure(Tx *tx, Frame *f, const Ins *in)
+{
+    return push(tx, f, f->slots[in->arg]);
+}
+
+Status op_load_deref(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *cell = f->slots[in->arg], *v;
+    TRY(var_real(tx, &cell));
+    TRY(cell_get(tx, AS(CellVar, cell), &v));
+    return v ? push(tx, f, v) : unbound(tx, f, in->arg);
+}
+
+Status op_store_deref(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *cell = f->slots[in->arg];
+    TRY(var_real(tx, &cell));
+    return cell_set(tx, AS(CellVar, cell), pop(tx, f));
+}
+
+Status op_delete_deref(Tx *tx, Frame *f, const Ins *in)
+{
+    Var *cell = f->slots[in->arg], *v;
+    TRY(var_real(tx, &cell));
+    TRY(cell_get(tx, AS(CellVar, cell), &v));
+    return v ? cell_set(tx, AS(CellVar, cell), NULL) : unbound(tx, f, in->arg);
+}

@@ -1,0 +1,350 @@
+/*
+ * trace/torchcall.c -- a call of torch becomes a graph node.
+ *
+ * Takes: a callable or method name and argument Vars. Gives: a node whose arguments are trees over earlier nodes, and a Var for the
+ * result, whose structure and metadata come from running the call on meta tensors. Calls that give no tensor (sizes, flags)
+ * are answered without a node.
+ */
+#include "trace/run.h"
+#include "trace/torchcall.h"
+#include "var/consts.h"
+#include "var/names.h"
+
+/* -- Tensors in the graph ------------------------------------------------------------ */
+
+Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta)
+{
+    if (t->meta == NULL) {
+        PyObject *twin = tx_hold(tx, infer_twin(t->v.real));
+        TRY_PTR(twin);
+        SET(tx, t->meta, twin);
+    }
+    *meta = t->meta;
+    return ST_OK;
+}
+
+Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id)
+{
+    if (t->node == 0) {
+        Node n = { .kind = NODE_INPUT, .src = t->v.src, .example = t->v.real, .pure = true };
+        TRY(tensor_meta(tx, t, &n.meta));
+        TRY(graph_add(&tx->graph, n, id));
+        SET(tx, t->node, (uintptr_t)*id + 1);
+    }
+    *id = (uint32_t)(t->node - 1);
+    return ST_OK;
+}
+
+/* -- Arguments -------------------------------------------------------------------------- */
+
+typedef struct Build {
+    Tx *tx;
+    PyObject *device;  /* of the first tensor that has dimensions, else of the first */
+    bool device_sure;
+    bool external;     /* a tensor argument may alias memory outside of the graph */
+    bool has_tensor;
+    Var *metas[64];    /* tensor Vars among the arguments, to find results that are one of them */
+    int nmetas;
+} Build;
+
+static Status tree(Build *b, Var *v, GArg *g, PyObject **real);
+
+static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
+{
+    g->tag = GA_NODE;
+    TRY(tensor_node(b->tx, t, &g->node));
+    TRY(tensor_meta(b->tx, t, real));
+    b->has_tensor = true;
+    b->external |= t->external;
+    if (b->device == NULL || !b->device_sure) { /* a tensor with dimensions decides over scalars */
+        TensorMeta m;
+        b->device_sure = meta_read(*real, &m) && m.ndim > 0;
+        if (b->device == NULL || b->device_sure)
+            b->device = t->device;
+    }
+    if (b->nmetas < (int)COUNT_OF(b->metas))
+        b->metas[b->nmetas++] = &t->v;
+    return ST_OK;
+}
+
+static Status sequence(Build *b, Var **items, Py_ssize_t n, bool list, GArg *g, PyObject **real)
+{
+    Tx *tx = b->tx;
+    g->tag = list ? GA_LIST : GA_TUPLE;
+    g->n = (uint32_t)n;
+    g->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(GArg));
+    *real = tx_hold(tx, list ? PyList_New(n) : PyTuple_New(n));
+    if (g->items == NULL || *real == NULL)
+        return ST_ERROR;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o;
+        TRY(tree(b, items[i], &g->items[i], &o));
+        if (list)
+            PyList_SET_ITEM(*real, i, Py_NewRef(o));
+        else
+            PyTuple_SET_ITEM(*real, i, Py_NewRef(o));
+    }
+    return ST_OK;
+}
+
+static Status slice_arg(Build *b, SliceVar *s, GArg *g, PyObject **real)
+{
+    PyObject *part[3];
+    g->tag = GA_SLICE;
+    g->n = 3;
+    g->items = tx_alloc(b->tx, 3 * sizeof(GArg));
+    TRY_PTR(g->items);
+    for (int i = 0; i < 3; i++)
+        TRY(tree(b, s->part[i], &g->items[i], &part[i]));
+    *real = tx_hold(b->tx, PySlice_New(part[0], part[1], part[2]));
+    TRY_PTR(*real);
+    return ST_OK;
+}
+
+static Status dict_arg(Build *b, DictVar *d, GArg *g, PyObject **real)
+{
+    Tx *tx = b->tx;
+    Var **keys, **values;
+    Py_ssize_t n;
+    TRY(dict_items(tx, d, &keys, &values, &n));
+    g->tag = GA_DICT;
+    g->n = (uint32_t)(2 * n);
+    g->items = tx_alloc(tx, (size_t)(2 * n + 1) * sizeof(GArg));
+    *real = tx_hold(tx, PyDict_New());
+    if (g->items == NULL || *real == NULL)
+        return ST_ERROR;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *k, *o;
+        TRY(tree(b, keys[i], &g->items[2 * i], &k));
+        TRY(tree(b, values[i], &g->items[2 * i + 1], &o));
+        if (g->items[2 * i].tag != GA_CONST || PyDict_SetItem(*real, k, o) < 0)
+            return graph_break(tx, BRK_TORCH_CALL, "a dict argument with keys that are not constants");
+    }
+    return ST_OK;
+}
+
+static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
+{
+    g->tag = GA_CONST;
+    TRY(var_const(b->tx, v, real));
+    if (*real == NULL && (v->kind == &kind_class || v->kind == &kind_builtin || v->kind == &kind_func) && v->real)
+        *real = v->real;
+    if (*real == NULL)
+        return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
+    g->obj = *real;
+    return ST_OK;
+}
+
+static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
+{
+    Var *c = AS(ObjectVar, v)->content;
+    if (c && (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list))
+        return tree(b, c, g, real);
+    return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
+}
+
+/* An argument as a tree over nodes, and as the object that inference sees. */
+static Status tree(Build *b, Var *v, GArg *g, PyObject **real)
+{
+    Tx *tx = b->tx;
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tensor)
+        return tensor_arg(b, AS(TensorVar, v), g, real);
+    if (v->kind == &kind_tuple)
+        return sequence(b, AS(TupleVar, v)->items, AS(TupleVar, v)->n, false, g, real);
+    if (v->kind == &kind_list) {
+        Var **items;
+        Py_ssize_t n;
+        TRY(var_unpack(tx, v, &items, &n));
+        return sequence(b, items, n, true, g, real);
+    }
+    if (v->kind == &kind_slice)
+        return slice_arg(b, AS(SliceVar, v), g, real);
+    if (v->kind == &kind_dict)
+        return dict_arg(b, AS(DictVar, v), g, real);
+    if (v->kind == &kind_object)
+        return object_arg(b, v, g, real);
+    return const_arg(b, v, g, real);
+}
+
+/* -- Results --------------------------------------------------------------------------------- */
+
+static bool holds_tensor(PyObject *o)
+{
+    if (torch_is_tensor(o))
+        return true;
+    if (PyTuple_Check(o) || PyList_Check(o)) {
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++)
+            if (holds_tensor(PySequence_Fast_GET_ITEM(o, i)))
+                return true;
+    }
+    return false;
+}
+
+static Var *same_object(Build *b, PyObject *meta)
+{
+    for (int i = 0; i < b->nmetas; i++)
+        if (AS(TensorVar, b->metas[i])->meta == meta)
+            return b->metas[i];
+    return NULL;
+}
+
+static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t node, bool external, Var **out)
+{
+    TensorVar *t;
+    Var *same = same_object(b, meta);
+    TRY(VAR_MAKE(b->tx, tensor, TensorVar, same ? same->type : torch_types.tensor, &t));
+    t->node = (uintptr_t)node + 1;
+    t->meta = meta;
+    t->device = device;
+    t->external = external;
+    t->same = same ? (AS(TensorVar, same)->same ? AS(TensorVar, same)->same : same) : NULL;
+    *out = &t->v;
+    return ST_OK;
+}
+
+static PyObject *getitem_target(void)
+{
+    static PyObject *fn;
+    if (fn == NULL) {
+        PyObject *m = PyImport_ImportModule("operator");
+        fn = m ? PyObject_GetAttrString(m, "getitem") : NULL;
+        Py_XDECREF(m);
+    }
+    return fn;
+}
+
+static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node, bool external, Var **out);
+
+static Status item_result(Build *b, PyObject *o, PyObject *device, uint32_t parent, Py_ssize_t i, bool external, Var **out)
+{
+    Tx *tx = b->tx;
+    if (!holds_tensor(o))
+        return wrap_result(b, o, device, parent, external, out);
+    Node n = { .kind = NODE_FUNCTION, .target = getitem_target(), .nargs = 2, .pure = true, .meta = o };
+    n.args = tx_alloc(tx, 2 * sizeof(GArg));
+    TRY_PTR(n.args);
+    n.args[0] = (GArg){ .tag = GA_NODE, .node = parent };
+    n.args[1] = (GArg){ .tag = GA_CONST, .obj = tx_hold(tx, PyLong_FromSsize_t(i)) };
+    TRY_PTR(n.args[1].obj);
+    n.co = tx->top->code->co;
+    n.line = code_line(tx->top->code, (int)tx->top->cur);
+    uint32_t id;
+    TRY(graph_add(&tx->graph, n, &id));
+    return wrap_result(b, o, device, id, external, out);
+}
+
+static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node, bool external, Var **out)
+{
+    Tx *tx = b->tx;
+    if (torch_is_tensor(o))
+        return tensor_result(b, o, device, node, external, out);
+    if (const_immutable(o))
+        return const_peek(tx, o, out);
+    if (!PyTuple_Check(o) && !PyList_Check(o))
+        return graph_break(tx, BRK_TORCH_CALL, "a result of type %s", Py_TYPE(o)->tp_name);
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    Var **items = tx_alloc(tx, (size_t)(n + 1) * sizeof *items);
+    TRY_PTR(items);
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(item_result(b, PySequence_Fast_GET_ITEM(o, i), device, node, i, external, &items[i]));
+    return PyList_Check(o) ? list_new(tx, items, n, out) : tuple_new_type(tx, Py_TYPE(o), items, n, out);
+}
+
+/* -- The call ---------------------------------------------------------------------------------- */
+
+static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
+{
+    Tx *tx = b->tx;
+    int total = a->n + a->nkw;
+    n->nargs = (uint32_t)a->n;
+    n->nkw = (uint32_t)a->nkw;
+    n->kwnames = a->nkw ? a->kwnames : NULL;
+    n->args = tx_alloc(tx, (size_t)(total + 1) * sizeof(GArg));
+    *reals = tx_alloc(tx, (size_t)(total + 1) * sizeof(PyObject *));
+    if (n->args == NULL || *reals == NULL)
+        return ST_ERROR;
+    for (int i = 0; i < total; i++)
+        TRY(tree(b, a->v[i], &n->args[i], &(*reals)[i]));
+    return ST_OK;
+}
+
+static const char *target_name(PyObject *target)
+{
+    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target) : PyObject_GetAttr(target, str___name__);
+    const char *s = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(name); /* still owned by the function or the interned table */
+    return s ? s : "?";
+}
+
+static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result, PyObject **device)
+{
+    Tx *tx = b->tx;
+    InferCall c = { .kind = n->kind, .target = n->target, .args = reals, .nargs = (Py_ssize_t)n->nargs,
+                    .kwnames = n->kwnames, .device = b->device, .grad = tx->grad };
+    Status st = infer_call(&c, result, device);
+    if (st == ST_DECLINE)
+        return graph_break(tx, BRK_NO_META, "%s", target_name(n->target));
+    if (st == ST_RAISE) {
+        PyObject *type, *value, *tb;
+        PyErr_Fetch(&type, &value, &tb);
+        st = graph_break(tx, BRK_GRAPH_RAISES, "%s: %S", target_name(n->target), value ? value : Py_None);
+        PyErr_Clear();
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(tb);
+        return st;
+    }
+    TRY(st);
+    return tx_hold(tx, *result) ? ST_OK : ST_ERROR;
+}
+
+static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
+{
+    Tx *tx = b->tx;
+    n->mutates = op.mutates;
+    n->mutates_input = op.mutates && b->external;
+    n->open = op.user;
+    n->pure = !op.mutates && !op.random && !op.user;
+    n->co = tx->top->code->co;
+    n->line = code_line(tx->top->code, (int)tx->top->cur);
+    SET(tx, tx->nops, tx->nops + 1);
+    tx->idle = 0;
+    return graph_add(&tx->graph, *n, id);
+}
+
+/* foo_(x), x += y: the result is the first argument itself. */
+static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
+{
+    *out = result;
+    if (a->n == 0 || result->kind != &kind_tensor)
+        return ST_OK;
+    Var *self = a->v[0];
+    TRY(var_real(tx, &self));
+    if (self->kind == &kind_tensor && AS(TensorVar, result)->same)
+        *out = AS(TensorVar, result)->same;
+    return ST_OK;
+}
+
+Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out)
+{
+    Build b = { .tx = tx };
+    Node n = { .kind = method ? NODE_METHOD : NODE_FUNCTION, .target = target };
+    PyObject **reals, *result, *device;
+    uint32_t id;
+    if (op.syncs)
+        return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(target));
+    TRY(build_args(&b, a, &n, &reals));
+    TRY(infer(&b, &n, reals, &result, &device));
+    n.meta = result;
+    if (device == NULL)
+        device = b.device;
+    if (!holds_tensor(result) && !op.mutates && result != Py_None)
+        return wrap_result(&b, result, device, 0, false, out);
+    TRY(add_node(&b, &n, op, &id));
+    bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
+    Var *r;
+    TRY(wrap_result(&b, result, tx_keep(tx, device), id, external, &r));
+    return op.mutates ? mutated(tx, a, r, out) : (*out = r, ST_OK);
+}

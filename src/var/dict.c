@@ -1,0 +1,830 @@
+/*
+ * var/dict.c -- dictionaries as storage and as values: dict, OrderedDict, defaultdict, instance dictionaries, globals.
+ *
+ * Takes: keys as KeyMap has them (constants, or objects that are equal only to themselves). Gives: CPython's content
+ * and order. Holds: what is visible is `reads` without `dels`, in order, with the values of `writes` where there are
+ * any; then the rest of `writes`. A key that was deleted and stored again stands in `dels` and at its new place in
+ * `writes`. An existing dict is looked at key by key (a load, or an ABSENT guard) until somebody asks for all of it.
+ */
+#include "cpy/cpy.h"
+#include "cpy/peek.h"
+#include "var/container.h"
+#include <opcode.h>
+
+/* -- Which dict ----------------------------------------------------------------- */
+
+bool dict_existing(DictVar *d)
+{
+    return d->v.real != NULL || (d->owner != NULL && d->owner->real != NULL);
+}
+
+bool is_odict(DictVar *d)
+{
+    return d->v.type != &PyDict_Type && PyType_IsSubtype(d->v.type, &PyODict_Type);
+}
+
+bool is_defaultdict(DictVar *d)
+{
+    return d->v.type != &PyDict_Type && known_type(TY_DEFAULTDICT) &&
+           PyType_IsSubtype(d->v.type, known_types[TY_DEFAULTDICT]);
+}
+
+/* Where guards on the dictionary as a whole are asked. */
+static Source *place(Tx *tx, DictVar *d)
+{
+    if (d->owner == NULL)
+        return source_of(tx, &d->v);
+    Source *owner = source_of(tx, d->owner);
+    return owner ? source_get(&tx->sources, SRC_DICT, owner, NULL, 0) : NULL;
+}
+
+static PyObject *interned(Tx *tx, PyObject *key)
+{
+    if (!PyUnicode_CheckExact(key) || PyUnicode_CHECK_INTERNED(key))
+        return key;
+    PyObject *k = Py_NewRef(key);
+    PyUnicode_InternInPlace(&k);
+    return tx_hold(tx, k);
+}
+
+static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
+{
+    bool attr = d->owner != NULL && PyUnicode_CheckExact(key);
+    Source *base = attr ? source_of(tx, d->owner) : place(tx, d);
+    if (base == NULL || (key = interned(tx, key)) == NULL)
+        return NULL;
+    return source_get(&tx->sources, attr ? SRC_ATTR : SRC_ITEM, base, key, 0);
+}
+
+static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
+{
+    return key ? keymap_find(m, key, h) : keymap_find_id(m, k);
+}
+
+static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h, Var *value)
+{
+    return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
+}
+
+/* -- Looking into the real dict ---------------------------------------------------- */
+
+static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject **value)
+{
+    uint16_t hint = 0;
+    Memo memo = { 0 };
+    int found;
+    *value = NULL;
+    if (d->owner == NULL)
+        found = cpy_dict_peek(d->v.real, key, h, &hint, &memo, value);
+    else if (PyUnicode_CheckExact(key))
+        found = cpy_inst_peek(d->owner->real, interned(tx, key), &hint, &memo, value);
+    else
+        found = d->v.real ? cpy_dict_peek(d->v.real, key, h, &hint, &memo, value) : 0;
+    if (found < 0 && d->owner == NULL)
+        return graph_break(tx, BRK_DYN_KEY, "keys of the dictionary are compared by user code");
+    if (found <= 0)
+        *value = NULL;
+    return ST_OK;
+}
+
+/* What the existing dict has under the key, as the trace first saw it; NULL: nothing. */
+static Status read_real(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out)
+{
+    KeyEntry *e = keymap_find(&d->reads, key, h);
+    *out = e ? e->value : NULL;
+    if (e != NULL || d->open)
+        return ST_OK;
+    PyObject *real;
+    TRY(real_get(tx, d, key, h, &real));
+    if (real != NULL) {
+        Source *s = item_source(tx, d, key);
+        MEM(s);
+        TRY(lazy_new(tx, real, s, out));
+    } else {
+        Source *s = place(tx, d);
+        MEM(s && (key = interned(tx, key)) != NULL);
+        TRY(guard_obj(&tx->guards, GUARD_ABSENT, s, key));
+    }
+    return put_in(tx, &d->reads, NULL, key, h, *out);
+}
+
+/* Keys that may be compared by address or as constants. */
+static bool key_safe(PyObject *key)
+{
+    return key_plain(key) || torch_is_tensor(key) ||
+           Py_TYPE(key)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+/* Keys of the existing dict in order, with a list of values beside: new lists. */
+static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
+{
+    if (d->owner != NULL)
+        *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
+    else if (PyODict_Check(d->v.real)) {
+        PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(d->v.real));
+        *keys = it ? tx_hold(tx, PySequence_List(it)) : NULL;
+    } else
+        *keys = tx_hold(tx, PyDict_Keys(d->v.real));
+    TRY_PTR(*keys);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(*keys); i++)
+        if (!key_safe(PyList_GET_ITEM(*keys, i)))
+            return graph_break(tx, BRK_DYN_KEY, "a %s is a key",
+                               Py_TYPE(PyList_GET_ITEM(*keys, i))->tp_name);
+    return ST_OK;
+}
+
+static Status guard_keys(Tx *tx, DictVar *d, PyObject *keys)
+{
+    Source *s = place(tx, d);
+    PyObject *tuple = tx_hold(tx, PyList_AsTuple(keys));
+    MEM(s && tuple);
+    return guard_obj(&tx->guards, GUARD_KEYS, s, tuple);
+}
+
+Status dict_open(Tx *tx, DictVar *d)
+{
+    if (d->open || !dict_existing(d))
+        return ST_OK;
+    PyObject *keys;
+    TRY(real_keys(tx, d, &keys));
+    TRY(guard_keys(tx, d, keys));
+    KeyMap seen = d->reads;
+    keymap_clear(&d->reads, &tx->journal);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i), *real;
+        Py_hash_t h = PyObject_Hash(key);
+        MEM(h != -1);
+        KeyEntry *e = keymap_find(&seen, key, h);
+        Var *v = e ? e->value : NULL;
+        if (v == NULL) {
+            TRY(real_get(tx, d, key, h, &real));
+            Source *s = item_source(tx, d, key);
+            MEM(s && real);
+            TRY(lazy_new(tx, real, s, &v));
+        }
+        TRY(put_in(tx, &d->reads, e ? e->id : NULL, key, h, v));
+    }
+    SET(tx, d->open, 1);
+    return ST_OK;
+}
+
+/* -- Storage ----------------------------------------------------------------------- */
+
+Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **out)
+{
+    KeyEntry *e = find_in(&d->writes, k, key, h);
+    *out = e ? e->value : NULL;
+    if (e != NULL || key == NULL || !dict_existing(d))
+        return ST_OK;
+    if (d->dels.n && keymap_find(&d->dels, key, h))
+        return ST_OK;
+    return read_real(tx, d, key, h, out);
+}
+
+static Status touch_dict(Tx *tx, DictVar *d)
+{
+    return d->v.dirty || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
+}
+
+Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
+{
+    TRY(touch_dict(tx, d));
+    return put_in(tx, &d->writes, k, key, h, value);
+}
+
+Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was)
+{
+    Var *v;
+    TRY(dict_find(tx, d, k, key, h, &v));
+    *was = v != NULL;
+    if (v == NULL)
+        return ST_OK;
+    TRY(touch_dict(tx, d));
+    bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
+    Var *old = NULL;
+    if (!gone)
+        TRY(read_real(tx, d, key, h, &old));
+    KeyEntry *e = find_in(&d->writes, k, key, h);
+    if (e != NULL)
+        keymap_del_entry(&d->writes, &tx->journal, e);
+    return old ? put_in(tx, &d->dels, k, key, h, NULL) : ST_OK;
+}
+
+Status dict_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out)
+{
+    return dict_find(tx, d, NULL, key, h, out);
+}
+
+Status dict_set(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var *value)
+{
+    return dict_store(tx, d, NULL, key, h, value);
+}
+
+Status dict_del(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, bool *was)
+{
+    return dict_remove(tx, d, NULL, key, h, was);
+}
+
+static inline Py_hash_t str_hash(PyObject *name)
+{
+    Py_hash_t h = ((PyASCIIObject *)name)->hash;
+    return h != -1 ? h : PyObject_Hash(name);
+}
+
+Status dict_get_str(Tx *tx, DictVar *d, PyObject *name, Var **out)
+{
+    return dict_find(tx, d, NULL, name, str_hash(name), out);
+}
+
+Status dict_set_str(Tx *tx, DictVar *d, PyObject *name, Var *value)
+{
+    return dict_store(tx, d, NULL, name, str_hash(name), value);
+}
+
+/* -- Walking ------------------------------------------------------------------------- */
+
+static Status key_var(Tx *tx, DictVar *d, KeyEntry *e, Var **out)
+{
+    if (e->id == NULL) {
+        Var *k;
+        if (key_plain(e->key))
+            TRY(const_peek(tx, e->key, &k));
+        else
+            TRY(wrap_pinned(tx, e->key, NULL, &k));
+        e->id = k; /* a cache: valid whatever is rewound */
+    }
+    *out = e->id;
+    return ST_OK;
+}
+
+/* Is the entry of `reads` still to be seen, and with which value? */
+static bool live_read(DictVar *d, KeyEntry *e, Var **value)
+{
+    if ((e->key == NULL && e->id == NULL) || e->value == NULL ||
+        (d->dels.n && keymap_find(&d->dels, e->key, e->hash)))
+        return false;
+    KeyEntry *w = d->writes.n ? keymap_find(&d->writes, e->key, e->hash) : NULL;
+    *value = w ? w->value : e->value;
+    return true;
+}
+
+/* Does the entry of `writes` stand at its own place, not at that of an existing key? */
+static bool live_write(DictVar *d, KeyEntry *e, Var **value)
+{
+    if (e->key == NULL && e->id == NULL)
+        return false;
+    KeyEntry *r = e->key && d->reads.n ? keymap_find(&d->reads, e->key, e->hash) : NULL;
+    if (r && r->value && !(d->dels.n && keymap_find(&d->dels, e->key, e->hash)))
+        return false;
+    *value = e->value;
+    return true;
+}
+
+static KeyEntry *entry_at(DictVar *d, size_t at, Var **value)
+{
+    size_t nr = d->reads.used;
+    KeyEntry *e = at < nr ? &d->reads.entries[at] : &d->writes.entries[at - nr];
+    bool live = at < nr ? live_read(d, e, value) : live_write(d, e, value);
+    return live ? e : NULL;
+}
+
+size_t dict_end(DictVar *d)
+{
+    return d->reads.used + d->writes.used;
+}
+
+size_t dict_drops(DictVar *d)
+{
+    return d->dels.used + (d->writes.used - d->writes.n);
+}
+
+Status dict_step(Tx *tx, DictVar *d, DictPos *p, bool *more)
+{
+    for (*more = false; p->at < dict_end(d);)
+        if ((p->entry = entry_at(d, p->at++, &p->value)) != NULL) {
+            *more = true;
+            return key_var(tx, d, p->entry, &p->key);
+        }
+    return ST_OK;
+}
+
+Status dict_step_back(Tx *tx, DictVar *d, DictPos *p, bool *more)
+{
+    if (p->at > dict_end(d))
+        p->at = dict_end(d);
+    for (*more = false; p->at > 0;)
+        if ((p->entry = entry_at(d, --p->at, &p->value)) != NULL) {
+            *more = true;
+            return key_var(tx, d, p->entry, &p->key);
+        }
+    return ST_OK;
+}
+
+Status dict_count(Tx *tx, DictVar *d, Py_ssize_t *n)
+{
+    if (!dict_existing(d)) {
+        *n = (Py_ssize_t)d->writes.n;
+        return ST_OK;
+    }
+    TRY(dict_open(tx, d));
+    size_t at = 0, count = d->reads.n - d->dels.n;
+    Var *value;
+    for (KeyEntry *e; (e = keymap_next(&d->writes, &at)) != NULL;)
+        count += live_write(d, e, &value);
+    *n = (Py_ssize_t)count;
+    return ST_OK;
+}
+
+Status dict_items(Tx *tx, DictVar *d, Var ***keys, Var ***values, Py_ssize_t *n)
+{
+    TRY(dict_count(tx, d, n));
+    MEM(*keys = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
+    MEM(*values = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
+    DictPos p = { 0 };
+    bool more;
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        TRY(dict_step(tx, d, &p, &more));
+        assert(more);
+        (*keys)[i] = p.key;
+        (*values)[i] = p.value;
+    }
+    return ST_OK;
+}
+
+Status dict_entries(Tx *tx, DictVar *d, KeyEntry **entries, Py_ssize_t *n)
+{
+    TRY(dict_count(tx, d, n));
+    KeyEntry *e = tx_alloc(tx, sizeof *e * (size_t)(*n + 1));
+    MEM(e);
+    DictPos p = { 0 };
+    bool more;
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        TRY(dict_step(tx, d, &p, &more));
+        e[i] = *p.entry;
+        e[i].value = p.value;
+    }
+    *entries = e;
+    return ST_OK;
+}
+
+/* -- Whole dictionaries -------------------------------------------------------------- */
+
+Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out)
+{
+    return VAR_MAKE(tx, dict, DictVar, t, out);
+}
+
+Status dict_new(Tx *tx, Var **out)
+{
+    return VAR_MAKE(tx, dict, DictVar, &PyDict_Type, out);
+}
+
+Status dict_clear(Tx *tx, DictVar *d)
+{
+    TRY(dict_open(tx, d));
+    TRY(touch_dict(tx, d));
+    if (dict_existing(d)) {
+        size_t at = 0;
+        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;)
+            TRY(put_in(tx, &d->dels, e->id, e->key, e->hash, NULL));
+    }
+    if (d->writes.used)
+        keymap_clear(&d->writes, &tx->journal);
+    return ST_OK;
+}
+
+Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n)
+{
+    TRY(dict_clear(tx, d));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(put_in(tx, &d->writes, e[i].id, e[i].key, e[i].hash, e[i].value));
+    return ST_OK;
+}
+
+Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out)
+{
+    DictVar *d;
+    TRY(dict_make(tx, t, &d));
+    if (!dict_existing(from)) {
+        MEM(keymap_copy(&d->writes, &tx->arena, &tx->journal, &from->writes));
+    } else {
+        KeyEntry *e;
+        Py_ssize_t n;
+        TRY(dict_entries(tx, from, &e, &n));
+        TRY(dict_rewrite(tx, d, e, n));
+    }
+    *out = d;
+    return ST_OK;
+}
+
+static Status merge_dict(Tx *tx, DictVar *d, DictVar *from)
+{
+    KeyEntry *e;
+    Py_ssize_t n;
+    if (d == from)
+        return ST_OK;
+    TRY(dict_entries(tx, from, &e, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(dict_store(tx, d, e[i].id, e[i].key, e[i].hash, e[i].value));
+    return ST_OK;
+}
+
+static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
+{
+    Var *keys, *it, *k, *v;
+    TRY(var_call0(tx, keys_fn, &keys));
+    TRY(var_iter(tx, keys, &it));
+    for (;;) {
+        TRY(var_next(tx, it, &k));
+        if (k == NULL)
+            return ST_OK;
+        TRY(var_getitem(tx, from, k, &v));
+        TRY(dict_put(tx, d, k, v));
+    }
+}
+
+static Status merge_pair(Tx *tx, DictVar *d, Var *pair, Py_ssize_t i)
+{
+    PyTypeObject *t;
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_type_of(tx, pair, &t));
+    if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
+        return raise_type(tx, PyExc_TypeError,
+                          "cannot convert dictionary update sequence element #%zd to a sequence",
+                          i);
+    TRY(var_unpack(tx, pair, &items, &n));
+    if (n != 2)
+        return raise_type(tx, PyExc_ValueError,
+                          "dictionary update sequence element #%zd has length %zd; 2 is required",
+                          i, n);
+    return dict_put(tx, d, items[0], items[1]);
+}
+
+static Status merge_pairs(Tx *tx, DictVar *d, Var *from)
+{
+    Var *it, *pair;
+    TRY(var_iter(tx, from, &it));
+    for (Py_ssize_t i = 0;; i++) {
+        TRY(var_next(tx, it, &pair));
+        if (pair == NULL)
+            return ST_OK;
+        TRY(merge_pair(tx, d, pair, i));
+    }
+}
+
+Status dict_merge(Tx *tx, DictVar *d, Var *from)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, from, &t));
+    TRY(var_real(tx, &from));
+    Var *c = var_content(from);
+    if (c && c->kind == &kind_dict &&
+        (t->tp_iter == PyDict_Type.tp_iter || t == &PyODict_Type))
+        return merge_dict(tx, d, AS(DictVar, c));
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("keys"));
+    Var *keys;
+    TRY_PTR(name);
+    TRY(var_getattr_opt(tx, from, name, &keys));
+    return keys ? merge_mapping(tx, d, from, keys) : merge_pairs(tx, d, from);
+}
+
+/* -- By Var ---------------------------------------------------------------------------- */
+
+/* Strings and ints without asking the kind. */
+static inline Status hash_of(Tx *tx, Var **key, PyObject **k, Py_hash_t *h)
+{
+    if ((*key)->kind == &kind_const && (*key)->real) {
+        PyObject *real = (*key)->real;
+        if (PyUnicode_CheckExact(real))
+            return *k = real, *h = str_hash(real), ST_OK;
+        if (PyLong_CheckExact(real))
+            return *k = real, *h = PyObject_Hash(real), ST_OK;
+    }
+    TRY(var_real(tx, key));
+    return var_hash(tx, *key, k, h);
+}
+
+Status dict_lookup(Tx *tx, DictVar *d, Var *key, Var **out)
+{
+    PyObject *k;
+    Py_hash_t h;
+    TRY(hash_of(tx, &key, &k, &h));
+    return dict_find(tx, d, key, k, h, out);
+}
+
+Status dict_put(Tx *tx, DictVar *d, Var *key, Var *value)
+{
+    PyObject *k;
+    Py_hash_t h;
+    TRY(hash_of(tx, &key, &k, &h));
+    return dict_store(tx, d, key, k, h, value);
+}
+
+Status key_error(Tx *tx, Var *key)
+{
+    Var *e;
+    TRY(exc_new(tx, (PyTypeObject *)PyExc_KeyError, &key, 1, &e));
+    return raise_var(tx, e);
+}
+
+Status dict_factory(Tx *tx, DictVar *d, Var **out)
+{
+    if (d->factory == NULL && d->v.real != NULL) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString("default_factory"));
+        Source *s = source_of(tx, &d->v);
+        MEM(name && s);
+        MEM(s = source_get(&tx->sources, SRC_GETSET, s, name, 0));
+        PyObject *real = tx_hold(tx, PyObject_GenericGetAttr(d->v.real, name));
+        TRY_PTR(real);
+        Var *f;
+        TRY(lazy_new(tx, real, s, &f));
+        SET(tx, d->factory, f);
+    }
+    *out = d->factory ? d->factory : tx_none(tx);
+    return var_real(tx, out);
+}
+
+static Status make_default(Tx *tx, DictVar *d, Var *key, Var **out)
+{
+    Var *f, *v;
+    TRY(dict_factory(tx, d, &f));
+    if (f->kind == &kind_const && f->real == Py_None)
+        return key_error(tx, key);
+    TRY(var_call0(tx, f, &v));
+    TRY(dict_put(tx, d, key, v));
+    *out = v;
+    return ST_OK;
+}
+
+Status dict_subscript(Tx *tx, DictVar *d, Var *self, Var *key, Var **out)
+{
+    Var *v;
+    TRY(dict_lookup(tx, d, key, &v));
+    if (v != NULL)
+        return *out = v, ST_OK;
+    if (self != NULL && self != &d->v) {
+        TRY(var_call_special(tx, self, "__missing__", &key, 1, &v));
+        return v ? (*out = v, ST_OK) : key_error(tx, key);
+    }
+    return is_defaultdict(d) ? make_default(tx, d, key, out) : key_error(tx, key);
+}
+
+/* -- Slots -------------------------------------------------------------------------------- */
+
+static bool changed(DictVar *d)
+{
+    return d->writes.n || d->dels.n;
+}
+
+static Status dict_len(Tx *tx, Var *self, Var **out)
+{
+    DictVar *d = AS(DictVar, self);
+    Py_ssize_t n;
+    if (!d->open && d->owner == NULL && self->real && !changed(d)) {
+        PyObject *len = tx_hold(tx, PyLong_FromSsize_t(PyDict_GET_SIZE(self->real)));
+        Source *src = source_of(tx, self);
+        MEM(len && src);
+        Expr *e = expr_len(&tx->exprs, src, len);
+        MEM(e);
+        return scalar_new(tx, e, out);
+    }
+    TRY(dict_count(tx, d, &n));
+    return const_int(tx, n, out);
+}
+
+static Status dict_truth(Tx *tx, Var *self, bool *yes)
+{
+    DictVar *d = AS(DictVar, self);
+    Py_ssize_t n;
+    if (!d->open && d->owner == NULL && self->real && !d->dels.n) {
+        *yes = d->writes.n > 0 || PyDict_GET_SIZE(self->real) > 0;
+        Source *src = source_of(tx, self);
+        MEM(src);
+        return d->writes.n ? ST_OK : guard_num(&tx->guards, GUARD_NONEMPTY, src, *yes);
+    }
+    TRY(dict_count(tx, d, &n));
+    *yes = n > 0;
+    return ST_OK;
+}
+
+static Status dict_iter(Tx *tx, Var *self, Var **out)
+{
+    DictVar *d = AS(DictVar, self);
+    Py_ssize_t n;
+    TRY(dict_count(tx, d, &n));
+    return iter_new(tx, is_odict(d) ? &PyODictIter_Type : &PyDictIterKey_Type, self, NULL, n,
+                    out);
+}
+
+static Status dict_getitem(Tx *tx, Var *self, Var *key, Var **out)
+{
+    return dict_subscript(tx, AS(DictVar, self), self, key, out);
+}
+
+static Status dict_setitem(Tx *tx, Var *self, Var *key, Var *value)
+{
+    if (value != NULL)
+        return dict_put(tx, AS(DictVar, self), key, value);
+    PyObject *k;
+    Py_hash_t h;
+    bool was;
+    TRY(hash_of(tx, &key, &k, &h));
+    TRY(dict_remove(tx, AS(DictVar, self), key, k, h, &was));
+    return was ? ST_OK : key_error(tx, key);
+}
+
+static Status dict_contains(Tx *tx, Var *self, Var *item, bool *yes)
+{
+    Var *v;
+    TRY(dict_lookup(tx, AS(DictVar, self), item, &v));
+    *yes = v != NULL;
+    return ST_OK;
+}
+
+static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
+{
+    DictPos p = { 0 }, q = { 0 };
+    bool more, other;
+    for (*yes = true; *yes;) {
+        TRY(dict_step(tx, a, &p, &more));
+        TRY(dict_step(tx, b, &q, &other));
+        if (!more || !other)
+            return ST_OK;
+        TRY(var_equal(tx, p.key, q.key, yes));
+    }
+    return ST_OK;
+}
+
+static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
+{
+    Py_ssize_t na, nb;
+    TRY(dict_count(tx, a, &na));
+    TRY(dict_count(tx, b, &nb));
+    DictPos p = { 0 };
+    bool more;
+    for (*yes = na == nb; *yes;) {
+        Var *v;
+        TRY(dict_step(tx, a, &p, &more));
+        if (!more)
+            break;
+        TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
+        *yes = v != NULL;
+        if (v != NULL)
+            TRY(var_equal(tx, p.value, v, yes));
+    }
+    return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
+}
+
+static Status dict_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    TRY(var_real(tx, &other));
+    Var *c = var_content(other);
+    *out = tx_notimpl(tx);
+    if ((op != Py_EQ && op != Py_NE) || c == NULL || c->kind != &kind_dict)
+        return ST_OK;
+    bool yes;
+    TRY(same_items(tx, AS(DictVar, self), AS(DictVar, c), &yes));
+    *out = tx_bool(tx, yes == (op == Py_EQ));
+    return ST_OK;
+}
+
+/* A result has the left dict's type, but a subclass on the right wins over a plain dict. */
+static Status dict_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    *out = tx_notimpl(tx);
+    DictVar *d = AS(DictVar, self), *made;
+    if (op == NB_INPLACE_OR && !reflected) {
+        TRY(dict_merge(tx, d, other));
+        *out = self;
+        return ST_OK;
+    }
+    TRY(var_real(tx, &other));
+    Var *c = var_content(other);
+    if (op != NB_OR || c == NULL || c->kind != &kind_dict)
+        return ST_OK;
+    if (reflected ? self->type == &PyDict_Type
+                  : self->type == &PyDict_Type && c->type != &PyDict_Type &&
+                        (is_odict(AS(DictVar, c)) || is_defaultdict(AS(DictVar, c))))
+        return ST_OK;
+    TRY(dict_copy(tx, reflected ? AS(DictVar, c) : d, self->type, &made));
+    if (is_defaultdict(d))
+        TRY(dict_factory(tx, d, &made->factory));
+    TRY(merge_dict(tx, made, reflected ? d : AS(DictVar, c)));
+    *out = &made->v;
+    return ST_OK;
+}
+
+static Status dict_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+}
+
+/* -- Text ------------------------------------------------------------------------------------ */
+
+static Status text_of(Tx *tx, Var *v, PyObject **out)
+{
+    Var *r;
+    TRY(var_repr(tx, v, &r));
+    TRY(var_const(tx, r, out));
+    return *out ? ST_OK : graph_break(tx, BRK_NO_SLOT, "text of %s", type_name(tx, v));
+}
+
+static Status join_items(Tx *tx, DictVar *d, const char *format, PyObject **out)
+{
+    PyObject *parts = tx_hold(tx, PyList_New(0));
+    TRY_PTR(parts);
+    DictPos p = { 0 };
+    bool more;
+    TRY(dict_open(tx, d));
+    for (;;) {
+        PyObject *k, *v;
+        TRY(dict_step(tx, d, &p, &more));
+        if (!more)
+            break;
+        TRY(text_of(tx, p.key, &k));
+        TRY(text_of(tx, p.value, &v));
+        PyObject *part = tx_hold(tx, PyUnicode_FromFormat(format, k, v));
+        TRY_PTR(part);
+        MEM(PyList_Append(parts, part) == 0);
+    }
+    PyObject *comma = tx_hold(tx, PyUnicode_FromString(", "));
+    TRY_PTR(comma);
+    *out = tx_hold(tx, PyUnicode_Join(comma, parts));
+    return *out ? ST_OK : ST_ERROR;
+}
+
+static Status repr_open(Tx *tx, DictVar *d, Var **out)
+{
+    PyObject *inner, *factory;
+    const char *t = d->v.type->tp_name, *dot = strrchr(t, '.');
+    t = dot ? dot + 1 : t;
+    if (is_odict(d)) {
+        TRY(join_items(tx, d, "(%U, %U)", &inner));
+        if (PyUnicode_GET_LENGTH(inner) == 0)
+            return const_new(tx, PyUnicode_FromFormat("%s()", t), out);
+        return const_new(tx, PyUnicode_FromFormat("%s([%U])", t, inner), out);
+    }
+    TRY(join_items(tx, d, "%U: %U", &inner));
+    if (!is_defaultdict(d))
+        return const_new(tx, PyUnicode_FromFormat("{%U}", inner), out);
+    Var *f;
+    TRY(dict_factory(tx, d, &f));
+    TRY(text_of(tx, f, &factory));
+    return const_new(tx, PyUnicode_FromFormat("%s(%U, {%U})", t, factory, inner), out);
+}
+
+static Status dict_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    ReprMark mark;
+    if (!repr_enter(&mark, self))
+        return const_new(tx, PyUnicode_FromString(is_odict(AS(DictVar, self)) ? "..." : "{...}"),
+                         out);
+    Status st = repr_open(tx, AS(DictVar, self), out);
+    repr_leave(&mark);
+    return st;
+}
+
+/* -- Attributes of defaultdict ------------------------------------------------------------------ */
+
+static bool names_factory(Var *self, PyObject *name)
+{
+    return self->type != &PyDict_Type && is_defaultdict(AS(DictVar, self)) &&
+           PyUnicode_CompareWithASCIIString(name, "default_factory") == 0;
+}
+
+static Status dict_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    if (names_factory(self, name))
+        return dict_factory(tx, AS(DictVar, self), out);
+    return var_generic_getattr(tx, self, name, out);
+}
+
+static Status dict_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    if (!names_factory(self, name))
+        return var_generic_setattr(tx, self, name, value);
+    if (self->real)
+        return graph_break(tx, BRK_NO_SLOT, "default_factory of an existing defaultdict");
+    SET(tx, AS(DictVar, self)->factory, value ? value : tx_none(tx));
+    return ST_OK;
+}
+
+/* -- The kind ------------------------------------------------------------------------------------- */
+
+const VarKind kind_dict = {
+    .name = "dict",
+    .id = KIND_dict,
+    .getattr = dict_getattr,
+    .setattr = dict_setattr,
+    .iter = dict_iter,
+    .len = dict_len,
+    .getitem = dict_getitem,
+    .setitem = dict_setitem,
+    .contains = dict_contains,
+    .truth = dict_truth,
+    .compare = dict_compare,
+    .binary = dict_binary,
+    .hash = dict_hash,
+    .repr = dict_repr,
+};

@@ -1,0 +1,18 @@
+/*
+ * var/exc.h -- exceptions as values.
+ */
+#ifndef JEDLIK_VAR_EXC_H
+#define JEDLIK_VAR_EXC_H
+
+#include "var/var.h"
+
+/* An equal real exception, made from constant arguments: what C-level attributes and messages are read from. NULL: the arguments
+ * are no constants, or the class is written in Python. */
+Status exc_shadow(Tx *tx, ExcVar *e, PyObject **out);
+/* str(e) and repr(e) as BaseException has them, past overrides in Python. */
+Status exc_base_str(Tx *tx, ExcVar *e, Var **out);
+Status exc_base_repr(Tx *tx, ExcVar *e, Var **out);
+/* Attributes of C exception classes (args, __cause__ …), past overrides; ST_DECLINE: none of them. */
+Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out);
+
+#endif

@@ -1,0 +1,756 @@
+/*
+ * var/list.c -- lists and deques, new or existing, and what all sequences share.
+ *
+ * Takes: item Vars. Gives: the results of list operations without touching the real list.
+ * Holds: items of an open list are all there is and never NULL. A closed list (existing, content not asked for)
+ * holds what was appended only, so that an append asks nothing of a list of any length. Removal at the front moves
+ * the array's start, which makes queues cheap; arrays are replaced, not shifted, when the middle changes.
+ */
+#include "var/container.h"
+#include <opcode.h>
+
+PyTypeObject *known_types[TY_TYPES];
+
+int known_types_load(void)
+{
+    static const char *const names[TY_TYPES][2] = {
+#define X(id, module, name) [TY_##id] = { module, name },
+        KNOWN_TYPES(X)
+#undef X
+    };
+    for (int i = 0; i < TY_TYPES; i++) {
+        PyObject *m = PyImport_ImportModule(names[i][0]);
+        PyObject *t = m ? PyObject_GetAttrString(m, names[i][1]) : NULL;
+        Py_CLEAR(m);
+        if (t == NULL)
+            return -1;
+        known_types[i] = (PyTypeObject *)t; /* lives as long as the process */
+    }
+    return 0;
+}
+
+/* -- Shared by all sequences ------------------------------------------------------ */
+
+const char *type_name(Tx *tx, Var *v)
+{
+    PyTypeObject *t;
+    if (var_type_of(tx, v, &t) == ST_OK)
+        return t->tp_name;
+    PyErr_Clear();
+    return "object";
+}
+
+static Status const_items(Tx *tx, PyObject *tuple, Var ***items, Py_ssize_t *n)
+{
+    *n = PyTuple_GET_SIZE(tuple);
+    MEM(*items = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
+    for (Py_ssize_t i = 0; i < *n; i++)
+        TRY(wrap_pinned(tx, PyTuple_GET_ITEM(tuple, i), NULL, &(*items)[i]));
+    return ST_OK;
+}
+
+Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
+{
+    TRY(var_real(tx, &v));
+    Var *c = var_content(v);
+    *known = true;
+    if (c && c->kind == &kind_list) {
+        TRY(list_open(tx, AS(ListVar, c)));
+        *items = AS(ListVar, c)->items.v;
+        *n = (Py_ssize_t)AS(ListVar, c)->items.n;
+    } else if (c && c->kind == &kind_tuple) {
+        TRY(tuple_open(tx, AS(TupleVar, c)));
+        *items = AS(TupleVar, c)->items;
+        *n = AS(TupleVar, c)->n;
+    } else if (v->kind == &kind_const && PyTuple_Check(v->real)) {
+        return const_items(tx, v->real, items, n);
+    } else {
+        *known = false;
+    }
+    return ST_OK;
+}
+
+Status items_exact(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
+{
+    PyTypeObject *t;
+    *known = false;
+    TRY(var_type_of(tx, v, &t));
+    if (t != &PyList_Type && t != &PyTuple_Type)
+        return ST_OK;
+    return items_peek(tx, v, items, n, known);
+}
+
+bool has_own_number(Var *other)
+{
+    if (other->kind == &kind_tensor)
+        return true;
+    PyTypeObject *t = other->type;
+    return other->kind == &kind_object && t && t->tp_as_number &&
+           (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
+}
+
+Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
+                     Var **out)
+{
+    for (Py_ssize_t i = 0; i < na && i < nb; i++) {
+        bool same;
+        TRY(var_equal(tx, a[i], b[i], &same));
+        if (same)
+            continue;
+        if (op == Py_EQ || op == Py_NE)
+            return *out = tx_bool(tx, op == Py_NE), ST_OK;
+        return var_compare(tx, a[i], b[i], op, out);
+    }
+    bool yes = op == Py_LT   ? na < nb
+               : op == Py_LE ? na <= nb
+               : op == Py_EQ ? na == nb
+               : op == Py_NE ? na != nb
+               : op == Py_GT ? na > nb
+                             : na >= nb;
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
+{
+    for (*at = 0; *at < n; ++*at) {
+        bool same;
+        TRY(var_equal(tx, items[*at], item, &same));
+        if (same)
+            return ST_OK;
+    }
+    *at = -1;
+    return ST_OK;
+}
+
+/* -- Representations ----------------------------------------------------------------- */
+
+static _Thread_local ReprMark *building;
+
+bool repr_enter(ReprMark *m, Var *v)
+{
+    for (ReprMark *o = building; o; o = o->up)
+        if (o->v == v)
+            return false;
+    *m = (ReprMark){ building, v };
+    building = m;
+    return true;
+}
+
+void repr_leave(ReprMark *m)
+{
+    building = m->up;
+}
+
+static Status join_reprs(Tx *tx, Var **items, Py_ssize_t n, const char *open,
+                         const char *close, Var **out)
+{
+    PyObject *parts = tx_hold(tx, PyTuple_New(n));
+    TRY_PTR(parts);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Var *r;
+        PyObject *text;
+        TRY(var_repr(tx, items[i], &r));
+        TRY(var_const(tx, r, &text));
+        if (text == NULL)
+            return graph_break(tx, BRK_NO_SLOT, "text of %s", type_name(tx, items[i]));
+        PyTuple_SET_ITEM(parts, i, Py_NewRef(text));
+    }
+    PyObject *comma = tx_hold(tx, PyUnicode_FromString(", "));
+    TRY_PTR(comma);
+    PyObject *inner = tx_hold(tx, PyUnicode_Join(comma, parts));
+    TRY_PTR(inner);
+    return const_new(tx, PyUnicode_FromFormat("%s%U%s", open, inner, close), out);
+}
+
+Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
+                  const char *close, Var **out)
+{
+    ReprMark mark;
+    if (!repr_enter(&mark, self))
+        return const_new(tx, PyUnicode_FromFormat("%s...%s", open, close), out);
+    Status st = join_reprs(tx, items, n, open, close, out);
+    repr_leave(&mark);
+    return st;
+}
+
+/* -- Opening and writing ------------------------------------------------------------- */
+
+bool is_deque(ListVar *l)
+{
+    return l->v.type != &PyList_Type && known_type(TY_DEQUE) &&
+           PyType_IsSubtype(l->v.type, known_types[TY_DEQUE]);
+}
+
+/* The real items as a list or the list itself; overridden __iter__ of subclasses is passed by. */
+static PyObject *real_items(Tx *tx, ListVar *l)
+{
+    if (PyList_Check(l->v.real))
+        return l->v.real;
+    PyTypeObject *t = known_type(TY_DEQUE);
+    PyObject *it = t ? tx_hold(tx, t->tp_iter(l->v.real)) : NULL;
+    return it ? tx_hold(tx, PySequence_List(it)) : NULL;
+}
+
+Status list_open(Tx *tx, ListVar *l)
+{
+    if (l->open)
+        return ST_OK;
+    Source *src = source_of(tx, &l->v);
+    PyObject *real = real_items(tx, l);
+    MEM(src && real);
+    size_t n = (size_t)PyList_GET_SIZE(real), more = l->items.n;
+    TRY(guard_num(&tx->guards, GUARD_LEN, src, (Py_ssize_t)n));
+    Var **items = tx_alloc(tx, sizeof(Var *) * (n + more + 1));
+    MEM(items);
+    for (size_t i = 0; i < n; i++) {
+        Source *s = source_get(&tx->sources, SRC_INDEX, src, NULL, (Py_ssize_t)i);
+        MEM(s);
+        TRY(lazy_new(tx, PyList_GET_ITEM(real, i), s, &items[i]));
+    }
+    if (more)
+        memcpy(items + n, l->items.v, sizeof(Var *) * more);
+    SET(tx, l->items.v, items);
+    SET(tx, l->items.n, n + more);
+    SET(tx, l->items.cap, n + more + 1);
+    SET(tx, l->open, 1);
+    return ST_OK;
+}
+
+/* What lies behind n may be what a rewind brings back, so the cell is journalled too. */
+Status list_push(Tx *tx, ListVar *l, Var *item)
+{
+    TRY(touch(tx, &l->v));
+    if (l->items.n == l->items.cap)
+        MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
+    put_cell(tx, &l->items.v[l->items.n], item);
+    SET(tx, l->items.n, l->items.n + 1);
+    return ST_OK;
+}
+
+/* `items` is fresh memory with room for one more. */
+Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
+{
+    TRY(touch(tx, &l->v));
+    SET(tx, l->items.v, items);
+    SET(tx, l->items.n, (size_t)n);
+    SET(tx, l->items.cap, (size_t)n);
+    if (!l->open)
+        SET(tx, l->open, 1);
+    return ST_OK;
+}
+
+Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
+{
+    Var **copy = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));
+    MEM(copy);
+    if (n)
+        memcpy(copy, items, sizeof(Var *) * (size_t)n);
+    return list_write(tx, l, copy, n);
+}
+
+Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
+{
+    Py_ssize_t n = (Py_ssize_t)l->items.n;
+    assert(l->open && i >= 0 && i < n);
+    TRY(touch(tx, &l->v));
+    if (i == n - 1) {
+        SET(tx, l->items.n, l->items.n - 1);
+        return ST_OK;
+    }
+    if (i == 0) {
+        SET(tx, l->items.v, l->items.v + 1);
+        SET(tx, l->items.n, l->items.n - 1);
+        SET(tx, l->items.cap, l->items.cap - 1);
+        return ST_OK;
+    }
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)n);
+    MEM(items);
+    memcpy(items, l->items.v, sizeof(Var *) * (size_t)i);
+    memcpy(items + i, l->items.v + i + 1, sizeof(Var *) * (size_t)(n - i - 1));
+    return list_write(tx, l, items, n - 1);
+}
+
+Status list_insert_at(Tx *tx, ListVar *l, Py_ssize_t i, Var *item)
+{
+    Py_ssize_t n = (Py_ssize_t)l->items.n;
+    assert(l->open && i >= 0 && i <= n);
+    if (i == n)
+        return list_push(tx, l, item);
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 2));
+    MEM(items);
+    memcpy(items, l->items.v, sizeof(Var *) * (size_t)i);
+    items[i] = item;
+    memcpy(items + i + 1, l->items.v + i, sizeof(Var *) * (size_t)(n - i));
+    return list_write(tx, l, items, n + 1);
+}
+
+Status list_maxlen(Tx *tx, ListVar *l, Py_ssize_t *n)
+{
+    *n = -1;
+    if (!is_deque(l))
+        return ST_OK;
+    if (l->maxlen == NULL && l->v.real) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString("maxlen"));
+        Source *src = source_of(tx, &l->v);
+        MEM(name && src);
+        MEM(src = source_get(&tx->sources, SRC_GETSET, src, name, 0));
+        PyObject *real = tx_hold(tx, PyObject_GetAttr(l->v.real, name));
+        TRY_PTR(real);
+        Var *v;
+        TRY(wrap(tx, real, src, &v));
+        SET(tx, l->maxlen, v);
+    }
+    PyObject *k = Py_None;
+    if (l->maxlen)
+        TRY(var_const(tx, l->maxlen, &k));
+    if (k && k != Py_None)
+        *n = PyLong_AsSsize_t(k);
+    return ST_OK;
+}
+
+/* -- Making ---------------------------------------------------------------------------- */
+
+Status list_make(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, ListVar **out)
+{
+    ListVar *l;
+    TRY(VAR_MAKE(tx, list, ListVar, t, &l));
+    l->open = 1;
+    if (n) {
+        MEM(l->items.v = tx_alloc(tx, sizeof(Var *) * (size_t)n));
+        memcpy(l->items.v, items, sizeof(Var *) * (size_t)n);
+        l->items.n = l->items.cap = (size_t)n;
+    }
+    *out = l;
+    return ST_OK;
+}
+
+Status list_new(Tx *tx, Var **items, Py_ssize_t n, Var **out)
+{
+    return list_make(tx, &PyList_Type, items, n, (ListVar **)out);
+}
+
+/* A bounded deque drops from the other end. */
+static Status push_bounded(Tx *tx, ListVar *l, Var *item, Py_ssize_t maxlen)
+{
+    if (maxlen == 0)
+        return ST_OK;
+    TRY(list_open(tx, l));
+    TRY(list_push(tx, l, item));
+    return (Py_ssize_t)l->items.n > maxlen ? list_delete_at(tx, l, 0) : ST_OK;
+}
+
+Status list_extend(Tx *tx, ListVar *l, Var *iterable)
+{
+    Var **items;
+    Py_ssize_t n, maxlen;
+    bool known;
+    TRY(list_maxlen(tx, l, &maxlen));
+    TRY(items_exact(tx, iterable, &items, &n, &known));
+    if (known) {
+        for (Py_ssize_t i = 0; i < n; i++)
+            TRY(maxlen < 0 ? list_push(tx, l, items[i])
+                           : push_bounded(tx, l, items[i], maxlen));
+        return ST_OK;
+    }
+    Var *it;
+    TRY(var_iter(tx, iterable, &it));
+    for (;;) {
+        Var *item;
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return ST_OK;
+        TRY(maxlen < 0 ? list_push(tx, l, item) : push_bounded(tx, l, item, maxlen));
+    }
+}
+
+/* -- Slots: reading ----------------------------------------------------------------------- */
+
+static Status list_len(Tx *tx, Var *self, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    if (l->open)
+        return const_int(tx, (Py_ssize_t)l->items.n, out);
+    Py_ssize_t n = PyObject_Size(self->real);
+    if (n < 0)
+        return ST_ERROR;
+    PyObject *len = tx_hold(tx, PyLong_FromSsize_t(n));
+    Source *src = source_of(tx, self);
+    MEM(len && src);
+    Expr *e = expr_len(&tx->exprs, src, len);
+    MEM(e);
+    if (l->items.n) {
+        PyObject *k = tx_hold(tx, PyLong_FromSize_t(l->items.n));
+        Expr *more = k ? expr_const(&tx->exprs, k) : NULL;
+        MEM(more);
+        MEM(e = expr_binary(&tx->exprs, NB_ADD, e, more));
+    }
+    return scalar_new(tx, e, out);
+}
+
+static Status list_truth(Tx *tx, Var *self, bool *yes)
+{
+    ListVar *l = AS(ListVar, self);
+    *yes = l->items.n > 0;
+    if (l->open || *yes)
+        return ST_OK;
+    Py_ssize_t n = PyList_Check(self->real) ? PyList_GET_SIZE(self->real)
+                                            : PyObject_Size(self->real);
+    Source *src = source_of(tx, self);
+    MEM(n >= 0 && src);
+    TRY(guard_num(&tx->guards, GUARD_NONEMPTY, src, n > 0));
+    *yes = n > 0;
+    return ST_OK;
+}
+
+static Status list_iter(Tx *tx, Var *self, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    if (!is_deque(l))
+        return iter_new(tx, &PyListIter_Type, self, NULL, 0, out);
+    TRY(list_open(tx, l));
+    return iter_new(tx, known_types[TY_DEQUE_ITER], self, l->items.v,
+                    (Py_ssize_t)l->items.n, out);
+}
+
+static Status index_of(Tx *tx, ListVar *l, Var *key, const char *message, Py_ssize_t *i)
+{
+    if (is_const_int(key)) {
+        *i = PyLong_AsSsize_t(key->real);
+        if (*i == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            TRY(var_index(tx, key, i)); /* words the error */
+        }
+    } else {
+        TRY(var_index(tx, key, i));
+    }
+    TRY(list_open(tx, l));
+    if (*i < 0)
+        *i += (Py_ssize_t)l->items.n;
+    if (*i < 0 || *i >= (Py_ssize_t)l->items.n)
+        return raise_type(tx, PyExc_IndexError, "%s", message);
+    return ST_OK;
+}
+
+/* TypeError for a key that is neither an index nor a slice. */
+static Status check_key(Tx *tx, ListVar *l, Var **key)
+{
+    TRY(var_real(tx, key));
+    if (is_const_int(*key) || (*key)->kind == &kind_scalar)
+        return ST_OK;
+    PyTypeObject *t = (*key)->type;
+    bool index = t && t->tp_as_number && t->tp_as_number->nb_index;
+    if (index || (is_slice(*key) && !is_deque(l)))
+        return ST_OK;
+    if (is_deque(l))
+        return raise_type(tx, PyExc_TypeError, "sequence index must be integer, not '%.200s'",
+                          type_name(tx, *key));
+    return raise_type(tx, PyExc_TypeError,
+                      "list indices must be integers or slices, not %.200s",
+                      type_name(tx, *key));
+}
+
+static Status get_slice(Tx *tx, ListVar *l, Var *key, Var **out)
+{
+    Py_ssize_t start, step, n;
+    TRY(list_open(tx, l));
+    TRY(slice_resolve(tx, key, (Py_ssize_t)l->items.n, &start, &step, &n));
+    if (step == 1)
+        return list_new(tx, l->items.v + start, n, out);
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));
+    MEM(items);
+    for (Py_ssize_t i = 0; i < n; i++)
+        items[i] = l->items.v[start + i * step];
+    return list_new(tx, items, n, out);
+}
+
+static Status list_getitem(Tx *tx, Var *self, Var *key, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    TRY(check_key(tx, l, &key));
+    if (is_slice(key))
+        return get_slice(tx, l, key, out);
+    Py_ssize_t i;
+    TRY(index_of(tx, l, key,
+                 is_deque(l) ? "deque index out of range" : "list index out of range", &i));
+    *out = l->items.v[i];
+    return ST_OK;
+}
+
+static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
+{
+    ListVar *l = AS(ListVar, self);
+    TRY(list_open(tx, l));
+    for (size_t i = 0; i < l->items.n; i++) {
+        TRY(var_equal(tx, l->items.v[i], item, yes));
+        if (*yes)
+            return ST_OK;
+    }
+    *yes = false;
+    return ST_OK;
+}
+
+/* -- Slots: writing --------------------------------------------------------------------------- */
+
+/* Takes n places at start, start+step … out, as `del l[slice]`. */
+static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step, Py_ssize_t n)
+{
+    if (n == 0)
+        return ST_OK;
+    if (step < 0) {
+        start += step * (n - 1);
+        step = -step;
+    }
+    Py_ssize_t len = (Py_ssize_t)l->items.n, kept = 0;
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len - n + 1));
+    MEM(items);
+    for (Py_ssize_t i = 0; i < len; i++) {
+        bool drop = i >= start && i < start + step * n && (i - start) % step == 0;
+        if (!drop)
+            items[kept++] = l->items.v[i];
+    }
+    return list_write(tx, l, items, kept);
+}
+
+/* l[start:start+n] = values */
+static Status splice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t n, Var **values,
+                     Py_ssize_t nvalues)
+{
+    Py_ssize_t len = (Py_ssize_t)l->items.n, tail = len - start - n;
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len - n + nvalues + 1));
+    MEM(items);
+    if (start)
+        memcpy(items, l->items.v, sizeof(Var *) * (size_t)start);
+    if (nvalues)
+        memcpy(items + start, values, sizeof(Var *) * (size_t)nvalues);
+    if (tail)
+        memcpy(items + start + nvalues, l->items.v + start + n, sizeof(Var *) * (size_t)tail);
+    return list_write(tx, l, items, len - n + nvalues);
+}
+
+static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n, bool extended)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, value, &t));
+    if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
+        return raise_type(tx, PyExc_TypeError,
+                          extended ? "must assign iterable to extended slice"
+                                   : "can only assign an iterable");
+    return var_unpack(tx, value, items, n);
+}
+
+static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
+{
+    Py_ssize_t start, step, n, nvalues;
+    Var **values;
+    TRY(list_open(tx, l));
+    TRY(slice_resolve(tx, key, (Py_ssize_t)l->items.n, &start, &step, &n));
+    if (value == NULL)
+        return delete_slice(tx, l, start, step, n);
+    TRY(iterable_items(tx, value, &values, &nvalues, step != 1));
+    TRY(slice_resolve(tx, key, (Py_ssize_t)l->items.n, &start, &step, &n));
+    if (step == 1)
+        return splice(tx, l, start, n, values, nvalues);
+    if (n != nvalues)
+        return raise_type(tx, PyExc_ValueError,
+                          "attempt to assign sequence of size %zd to extended slice of size %zd",
+                          nvalues, n);
+    Py_ssize_t len = (Py_ssize_t)l->items.n;
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len + 1));
+    MEM(items);
+    memcpy(items, l->items.v, sizeof(Var *) * (size_t)len);
+    for (Py_ssize_t i = 0; i < n; i++)
+        items[start + i * step] = values[i];
+    return list_write(tx, l, items, len);
+}
+
+static Status list_setitem(Tx *tx, Var *self, Var *key, Var *value)
+{
+    ListVar *l = AS(ListVar, self);
+    TRY(check_key(tx, l, &key));
+    if (is_slice(key))
+        return set_slice(tx, l, key, value);
+    Py_ssize_t i;
+    TRY(index_of(tx, l, key,
+                 is_deque(l) ? "deque index out of range"
+                             : "list assignment index out of range",
+                 &i));
+    if (value == NULL)
+        return list_delete_at(tx, l, i);
+    TRY(touch(tx, self));
+    put_cell(tx, &l->items.v[i], value);
+    return ST_OK;
+}
+
+/* -- Slots: operators ---------------------------------------------------------------------------- */
+
+static Status concat(Tx *tx, ListVar *a, ListVar *b, Var **out)
+{
+    TRY(list_open(tx, a));
+    TRY(list_open(tx, b));
+    ListVar *l;
+    size_t na = a->items.n, nb = b->items.n;
+    TRY(list_make(tx, a->v.type, NULL, 0, &l));
+    Var **items = tx_alloc(tx, sizeof(Var *) * (na + nb + 1));
+    MEM(items);
+    if (na)
+        memcpy(items, a->items.v, sizeof(Var *) * na);
+    if (nb)
+        memcpy(items + na, b->items.v, sizeof(Var *) * nb);
+    TRY(list_write(tx, l, items, (Py_ssize_t)(na + nb)));
+    l->maxlen = a->maxlen;
+    Py_ssize_t maxlen;
+    TRY(list_maxlen(tx, l, &maxlen));
+    if (maxlen >= 0 && (Py_ssize_t)l->items.n > maxlen)
+        TRY(list_replace(tx, l, items + (Py_ssize_t)l->items.n - maxlen, maxlen));
+    *out = &l->v;
+    return ST_OK;
+}
+
+enum { REPEAT_MAX = 1 << 22 };
+
+static Status repeat_items(Tx *tx, ListVar *l, Var *times, Var ***items, Py_ssize_t *total)
+{
+    Py_ssize_t n;
+    TRY(var_index(tx, times, &n));
+    TRY(list_open(tx, l));
+    size_t len = l->items.n;
+    if (n < 0 || len == 0)
+        n = 0;
+    if (n && len > REPEAT_MAX / (size_t)n)
+        return graph_break(tx, BRK_NO_SLOT, "list of %zu * %zd items", len, n);
+    *total = (Py_ssize_t)len * n;
+    MEM(*items = tx_alloc(tx, sizeof(Var *) * (size_t)(*total + 1)));
+    for (Py_ssize_t i = 0; i < n; i++)
+        memcpy(*items + (size_t)i * len, l->items.v, sizeof(Var *) * len);
+    return ST_OK;
+}
+
+static bool has_index(Var *v)
+{
+    PyTypeObject *t = v->type;
+    return t && t->tp_as_number && t->tp_as_number->nb_index;
+}
+
+static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
+{
+    if (!has_index(times))
+        return raise_type(tx, PyExc_TypeError,
+                          "can't multiply sequence by non-int of type '%.200s'",
+                          type_name(tx, times));
+    Var **items = NULL;
+    Py_ssize_t n = 0, maxlen;
+    TRY(repeat_items(tx, l, times, &items, &n));
+    TRY(list_maxlen(tx, l, &maxlen));
+    if (maxlen >= 0 && n > maxlen) {
+        items += n - maxlen;
+        n = maxlen;
+    }
+    if (in_place) {
+        *out = &l->v;
+        return list_write(tx, l, items, n);
+    }
+    ListVar *made;
+    TRY(list_make(tx, l->v.type, items, n, &made));
+    made->maxlen = l->maxlen;
+    *out = &made->v;
+    return ST_OK;
+}
+
+static Status concat_error(Tx *tx, ListVar *l, Var *other)
+{
+    const char *t = is_deque(l) ? "deque" : "list";
+    return raise_type(tx, PyExc_TypeError, "can only concatenate %s (not \"%.200s\") to %s", t,
+                      type_name(tx, other), t);
+}
+
+static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    TRY(var_real(tx, &other));
+    Var *c = var_content(other);
+    *out = tx_notimpl(tx);
+    if (op == NB_MULTIPLY || op == NB_INPLACE_MULTIPLY) {
+        if (has_own_number(other) && !has_index(other))
+            return ST_OK;
+        return multiply(tx, l, other, op == NB_INPLACE_MULTIPLY && !reflected, out);
+    }
+    if ((op != NB_ADD && op != NB_INPLACE_ADD) || reflected ||
+        (has_own_number(other) && c == NULL))
+        return ST_OK;
+    if (op == NB_INPLACE_ADD) {
+        TRY(list_extend(tx, l, other));
+        *out = self;
+        return ST_OK;
+    }
+    if (c == NULL || c->kind != &kind_list || is_deque(AS(ListVar, c)) != is_deque(l))
+        return concat_error(tx, l, other);
+    return concat(tx, l, AS(ListVar, c), out);
+}
+
+static Status list_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    ListVar *a = AS(ListVar, self), *b;
+    TRY(var_real(tx, &other));
+    Var *c = var_content(other);
+    *out = tx_notimpl(tx);
+    if (c == NULL || c->kind != &kind_list)
+        return ST_OK;
+    b = AS(ListVar, c);
+    if (is_deque(a) != is_deque(b))
+        return ST_OK;
+    TRY(list_open(tx, a));
+    TRY(list_open(tx, b));
+    if (a->items.n != b->items.n && (op == Py_EQ || op == Py_NE) && !is_deque(a))
+        return *out = tx_bool(tx, op == Py_NE), ST_OK;
+    return compare_items(tx, a->items.v, (Py_ssize_t)a->items.n, b->items.v,
+                         (Py_ssize_t)b->items.n, op, out);
+}
+
+static Status list_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+}
+
+static Status list_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    TRY(list_open(tx, l));
+    Py_ssize_t maxlen;
+    TRY(list_maxlen(tx, l, &maxlen));
+    if (!is_deque(l))
+        return repr_items(tx, self, l->items.v, (Py_ssize_t)l->items.n, "[", "]", out);
+    char end[48] = "])";
+    if (maxlen >= 0)
+        PyOS_snprintf(end, sizeof end, "], maxlen=%zd)", maxlen);
+    return repr_items(tx, self, l->items.v, (Py_ssize_t)l->items.n, "deque([", end, out);
+}
+
+static Status list_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    ListVar *l = AS(ListVar, self);
+    if (is_deque(l) && PyUnicode_CompareWithASCIIString(name, "maxlen") == 0) {
+        Py_ssize_t n;
+        TRY(list_maxlen(tx, l, &n));
+        return n < 0 ? (*out = tx_none(tx), ST_OK) : const_int(tx, n, out);
+    }
+    return var_generic_getattr(tx, self, name, out);
+}
+
+/* -- The kind -------------------------------------------------------------------------------------- */
+
+const VarKind kind_list = {
+    .name = "list",
+    .id = KIND_list,
+    .getattr = list_getattr,
+    .iter = list_iter,
+    .len = list_len,
+    .getitem = list_getitem,
+    .setitem = list_setitem,
+    .contains = list_contains,
+    .truth = list_truth,
+    .compare = list_compare,
+    .binary = list_binary,
+    .hash = list_hash,
+    .repr = list_repr,
+};

@@ -1,0 +1,295 @@
+/*
+ * var/tensor.c -- tensors: graph values with metadata.
+ *
+ * Metadata questions are answered by the meta twin; everything else of a tensor becomes a graph node. Its data is not known: truth,
+ * item(), indices taken from it are breaks.
+ */
+#include "trace/tx.h"
+#include "var/call.h"
+#include "var/names.h"
+#include "var/type.h"
+#include "var/wrap.h"
+
+/* -- Inputs ----------------------------------------------------------------------------- */
+
+Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    TensorMeta m;
+    TensorVar *t;
+    size_t size;
+    if (!torch_is_plain_tensor(o) || !meta_read(o, &m))
+        return graph_break(tx, BRK_TENSOR_KIND, "%s", Py_TYPE(o)->tp_name);
+    const void *block = meta_guard_block(&tx->arena, o, &size);
+    TRY_PTR(block);
+    TRY(guard_add(&tx->guards, (Guard){ .kind = GUARD_TENSOR, .src = src, .p = block, .size = size }));
+    TRY(VAR_MAKE(tx, tensor, TensorVar, Py_TYPE(o), &t));
+    t->v.real = o;
+    t->v.src = src;
+    t->device = tx_hold(tx, meta_device(o));
+    TRY_PTR(t->device);
+    t->external = true;
+    *out = &t->v;
+    return ST_OK;
+}
+
+static Var *identity_of(Var *v)
+{
+    return AS(TensorVar, v)->same ? AS(TensorVar, v)->same : v;
+}
+
+Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    a = identity_of(a);
+    b = identity_of(b);
+    *yes = a == b;
+    if (!*yes && a->real && b->real)
+        return var_distinct(tx, a, b);
+    return ST_OK;
+}
+
+/* -- Metadata ------------------------------------------------------------------------------ */
+
+/* A property of the meta twin: a constant, or a tuple of them. */
+static Status from_meta(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    PyObject *meta;
+    TRY(tensor_meta(tx, t, &meta));
+    PyObject *o = PyObject_GetAttr(meta, name);
+    if (o == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, o));
+    if (PyTuple_Check(o)) {
+        Py_ssize_t n = PyTuple_GET_SIZE(o);
+        Var **items = tx_alloc(tx, (size_t)(n + 1) * sizeof *items);
+        TRY_PTR(items);
+        for (Py_ssize_t i = 0; i < n; i++)
+            TRY(const_peek(tx, PyTuple_GET_ITEM(o, i), &items[i]));
+        return tuple_new_type(tx, Py_TYPE(o), items, n, out);
+    }
+    return const_peek(tx, o, out);
+}
+
+static Status from_device(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    const char *attr = PyUnicode_AsUTF8(name), *type;
+    if (strcmp(attr, "device") == 0)
+        return const_peek(tx, t->device, out);
+    PyObject *o = tx_hold(tx, PyObject_GetAttrString(t->device, "type"));
+    TRY_PTR(o);
+    type = PyUnicode_AsUTF8(o); /* is_cuda, is_cpu … */
+    *out = tx_bool(tx, strcmp(attr + 3, type) == 0);
+    return ST_OK;
+}
+
+/* Views and copies reached as properties: a node. */
+static Status from_node(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    static PyObject *getattr_fn;
+    Var *v[2] = { &t->v };
+    TorchOp op = { .cls = TC_NODE, .view = true };
+    if (getattr_fn == NULL)
+        getattr_fn = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
+    TRY_PTR(getattr_fn);
+    TRY(const_peek(tx, name, &v[1]));
+    return torch_call(tx, getattr_fn, false, op, &(Args){ .v = v, .n = 2 }, out);
+}
+
+/* Input tensors: the gradient is an existing object of its own, or None. */
+static Status gradient(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    if (t->v.real == NULL) {
+        PyObject *meta, *leaf;
+        TRY(tensor_meta(tx, t, &meta));
+        leaf = tx_hold(tx, PyObject_GetAttrString(meta, "is_leaf"));
+        TRY_PTR(leaf);
+        if (leaf == Py_True) {
+            *out = tx->none;
+            return ST_OK;
+        }
+        return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor made in the trace");
+    }
+    PyObject *g = tx_hold(tx, PyObject_GetAttr(t->v.real, str_grad));
+    Source *src = source_get(&tx->sources, SRC_GRAD, t->v.src, NULL, 0);
+    TRY_PTR(g);
+    TRY_PTR(src);
+    return lazy_new(tx, g, src, out);
+}
+
+typedef Status (*Property)(Tx *, TensorVar *, PyObject *, Var **);
+
+static const struct PropertyRow {
+    const char *name;
+    Property get;
+} properties[] = {
+    { "shape", from_meta },     { "dtype", from_meta },      { "ndim", from_meta },
+    { "layout", from_meta },    { "requires_grad", from_meta }, { "is_leaf", from_meta },
+    { "is_sparse", from_meta }, { "is_quantized", from_meta }, { "is_nested", from_meta },
+    { "itemsize", from_meta },  { "nbytes", from_meta },     { "is_mkldnn", from_meta },
+    { "device", from_device },  { "is_cuda", from_device },  { "is_cpu", from_device },
+    { "is_meta", from_device }, { "is_xpu", from_device },   { "is_mps", from_device },
+    { "T", from_node },         { "mT", from_node },         { "H", from_node },
+    { "mH", from_node },        { "real", from_node },       { "imag", from_node },
+    { "data", from_node },      { "grad", gradient },
+};
+
+static const struct PropertyRow *property(PyObject *name)
+{
+    const char *s = PyUnicode_AsUTF8(name);
+    for (size_t i = 0; i < COUNT_OF(properties); i++)
+        if (strcmp(properties[i].name, s) == 0)
+            return &properties[i];
+    return NULL;
+}
+
+/* -- Attributes ------------------------------------------------------------------------------- */
+
+static Status python_attr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    TensorVar *t = AS(TensorVar, self);
+    DictVar *d;
+    *out = NULL;
+    if (self->real == NULL && t->same && t->same->real)
+        return python_attr(tx, t->same, name, out);
+    if (self->real == NULL && t->attrs == NULL)
+        return ST_OK;
+    TRY(attrs_of(tx, self, &d));
+    return d ? dict_get_str(tx, d, name, out) : ST_OK;
+}
+
+static Status tensor_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr;
+    const struct PropertyRow *p = property(name);
+    if (p != NULL)
+        return p->get(tx, AS(TensorVar, self), name, out);
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr && (Py_TYPE(descr) == &PyMethodDescr_Type || Py_TYPE(descr) == &PyFunction_Type ||
+                  Py_TYPE(descr) == &PyWrapperDescr_Type)) {
+        if (torch_classify_method(name).cls != TC_NONE)
+            return builtin_new(tx, descr, self, out);
+    }
+    if (descr && Py_TYPE(descr) == &PyGetSetDescr_Type)
+        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a tensor", name);
+    TRY(python_attr(tx, self, name, out));
+    return *out ? ST_OK : var_generic_getattr(tx, self, name, out);
+}
+
+static Status tensor_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr || self->real == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a tensor", name);
+    return var_generic_setattr(tx, self, name, value);
+}
+
+/* -- Methods and operators ------------------------------------------------------------------------ */
+
+static Status get_device(Tx *tx, TensorVar *t, Var **out)
+{
+    PyObject *index = tx_hold(tx, PyObject_GetAttrString(t->device, "index"));
+    TRY_PTR(index);
+    return index == Py_None ? const_int(tx, -1, out) : const_peek(tx, index, out);
+}
+
+Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out)
+{
+    TorchOp op = torch_classify_method(name);
+    if (op.cls == TC_NONE)
+        return ST_DECLINE;
+    if (op.cls == TC_BREAK)
+        return graph_break(tx, BRK_TORCH_CALL, "Tensor.%U", name);
+    if (PyUnicode_CompareWithASCIIString(name, "get_device") == 0)
+        return get_device(tx, t, out);
+    if (PyUnicode_CompareWithASCIIString(name, "type") == 0 && a->n + a->nkw == 1)
+        return graph_break(tx, BRK_TORCH_CALL, "Tensor.type()");
+    return torch_call(tx, name, true, op, a, out);
+}
+
+static Status tensor_truth(Tx *tx, Var *self, bool *yes)
+{
+    return graph_break(tx, BRK_DATA_DEPENDENT, "truth of a tensor");
+}
+
+static Status tensor_len(Tx *tx, Var *self, Var **out)
+{
+    PyObject *meta;
+    TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
+    Py_ssize_t n = PyObject_Size(meta);
+    return n < 0 ? raise_now(tx) : const_int(tx, n, out);
+}
+
+static PyObject *operator_named(const char *name)
+{
+    PyObject *m = PyImport_ImportModule("operator");
+    PyObject *fn = m ? PyObject_GetAttrString(m, name) : NULL;
+    Py_XDECREF(m);
+    return fn;
+}
+
+static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
+{
+    static PyObject *fn;
+    Var *v[2] = { self, key };
+    if (fn == NULL)
+        fn = operator_named("getitem");
+    TRY_PTR(fn);
+    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true }, &(Args){ .v = v, .n = 2 }, out);
+}
+
+static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
+{
+    static PyObject *fn;
+    Var *v[3] = { self, key, value }, *ignored;
+    if (fn == NULL)
+        fn = operator_named("setitem");
+    TRY_PTR(fn);
+    if (value == NULL)
+        return raise_type(tx, PyExc_TypeError, "Tensor does not support deleting items");
+    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .mutates = true }, &(Args){ .v = v, .n = 3 }, &ignored);
+}
+
+static Status tensor_iter(Tx *tx, Var *self, Var **out)
+{
+    Var *n, *item, *index;
+    PyObject *count, *meta;
+    TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
+    Py_ssize_t size = PyObject_Size(meta);
+    if (size < 0)
+        return raise_now(tx);
+    TRY(var_len(tx, self, &n));
+    TRY(var_const(tx, n, &count));
+    if (size > 4096)
+        return graph_break(tx, BRK_LOOP_BUDGET, "iteration over a tensor of %zd rows", size);
+    /* as Tensor.__iter__: unbind(0) */
+    Args a = { .v = (Var *[]){ self }, .n = 1 };
+    TorchOp op = { .cls = TC_NODE, .view = true, .structured = true };
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("unbind"));
+    TRY_PTR(name);
+    TRY(torch_call(tx, name, true, op, &a, &item));
+    (void)index;
+    return var_iter(tx, item, out);
+}
+
+static Status tensor_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    Var *v = identity_of(self);
+    *key = v->real;
+    *h = _Py_HashPointer(v->real ? (void *)v->real : (void *)v);
+    return ST_OK;
+}
+
+/* -- The kind -------------------------------------------------------------------------------------- */
+
+const VarKind kind_tensor = {
+    .name = "tensor",
+    .id = KIND_tensor,
+    .getattr = tensor_getattr,
+    .setattr = tensor_setattr,
+    .iter = tensor_iter,
+    .len = tensor_len,
+    .getitem = tensor_getitem,
+    .setitem = tensor_setitem,
+    .truth = tensor_truth,
+    .hash = tensor_hash,
+};
