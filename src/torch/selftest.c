@@ -390,6 +390,24 @@ static PyObject *function(PyObject *self, PyObject *args)
     return made(args, fx_function);
 }
 
+/* hand_off(rows, outputs, backend) -> callable */
+static PyObject *hand(PyObject *self, PyObject *args)
+{
+    PyObject *rows, *outs, *backend;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &rows, &PyList_Type, &outs, &backend))
+        return NULL;
+    Built b;
+    uint32_t outputs[MAX_OUTPUTS];
+    int n = read_outputs(outs, outputs, MAX_OUTPUTS);
+    PyObject *r = NULL;
+    if (build(&b, rows)) {
+        graph_prune(&b.graph, outputs, n);
+        r = hand_off(&b.graph, outputs, n, backend, NULL);
+    }
+    built_free(&b);
+    return r;
+}
+
 static PyObject *blocks(PyObject *self, PyObject *unused)
 {
     return PyLong_FromSsize_t(mem_blocks);
@@ -414,6 +432,7 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_fx", fx_graph, METH_VARARGS, NULL },
     { "torch_function", function, METH_VARARGS, NULL },
+    { "torch_hand_off", hand, METH_VARARGS, NULL },
     { "torch_blocks", blocks, METH_NOARGS, NULL },
     { 0 },
 };

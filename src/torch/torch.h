@@ -137,4 +137,8 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs, PyObje
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
+/* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
+ * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names);
+
 #endif

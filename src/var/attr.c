@@ -115,6 +115,12 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
     return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
 }
 
+static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
+{
+    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
+    return wrap_pinned(tx, (PyObject *)t, src, out);
+}
+
 /* C getters that only read: the value is loaded through the same getter at run time. */
 static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
@@ -127,14 +133,8 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         }
     }
     if (name == str___class__)
-        return type_value(tx, v, name, (PyObject *)v->type, out);
+        return class_of(tx, v->type, v, out);
     return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
-}
-
-static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
-{
-    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
-    return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
 static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
@@ -154,6 +154,13 @@ static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, PyO
     if (v && v->kind == &kind_class)
         cls = v;
     return method_new(tx, fn, cls, out);
+}
+
+static Status no_accessor(Tx *tx, PyTypeObject *owner, PyObject *name, const char *what)
+{
+    PyObject *qualname = tx_hold(tx, PyType_GetQualName(owner));
+    TRY_PTR(qualname);
+    return raise_type(tx, PyExc_AttributeError, "property %R of %R object has no %s", name, qualname, what);
 }
 
 Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out)
@@ -184,8 +191,7 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         Var *fget;
         TRY(descr_part(tx, dv, descr, str_fget, &fget));
         if (fget == tx->none)
-            return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no getter", name,
-                              owner->tp_name);
+            return no_accessor(tx, owner, name, "getter");
         return var_call1(tx, fget, v, out);
     }
     if (t == &PyMemberDescr_Type)
@@ -336,8 +342,7 @@ static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var 
     Var *fn, *ignored;
     TRY(descr_part(tx, dv, descr, value ? str_fset : str_fdel, &fn));
     if (fn == tx->none)
-        return raise_type(tx, PyExc_AttributeError, "property '%U' of '%s' object has no %s", name, v->type->tp_name,
-                          value ? "setter" : "deleter");
+        return no_accessor(tx, v->type, name, value ? "setter" : "deleter");
     return value ? var_call2(tx, fn, v, value, &ignored) : var_call1(tx, fn, v, &ignored);
 }
 

@@ -21,6 +21,7 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out)
     l->v.real = tx_keep(tx, obj);
     TRY_PTR(l->v.real);
     l->v.src = src;
+    src->hint = obj;
     *out = &l->v;
     return ST_OK;
 }
@@ -312,6 +313,7 @@ static Status register_existing(Tx *tx, PyObject *o, Source *src, Var *v)
     v->real = tx_keep(tx, o);
     TRY_PTR(v->real);
     v->src = src;
+    src->hint = o;
     if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, o, v))
         return ST_ERROR;
     if (mutable_kind(v->kind) && !VEC_PUSH(&tx->arena, &tx->journal, &tx->existing, v))
@@ -324,6 +326,8 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
     void *known;
     if (ptrmap_get(&tx->wrapped, o, &known)) {
         *out = known;
+        if (src != NULL)
+            src->hint = o;
         if (pinned || (*out)->src == src)
             return ST_OK;
         return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
