@@ -153,7 +153,7 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
     if (init == NULL || (PyObject *)init == NULL)
         return ST_OK;
     if (Py_TYPE(init) == &PyWrapperDescr_Type && init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
-        if ((a->n || a->nkw) && !own_new)
+        if ((a->n || a->nkw) && !own_new && t->tp_new == PyBaseObject_Type.tp_new)
             return raise_type(tx, PyExc_TypeError, "%s() takes no arguments", t->tp_name);
         return ST_OK;
     }
