@@ -136,7 +136,8 @@ bool keymap_put(KeyMap *m, Arena *a, Journal *j, PyObject *key, Py_hash_t hash, 
     assert(key != NULL || id != NULL);
     KeyEntry *e = key ? keymap_find(m, key, hash) : keymap_find_id(m, id);
     if (e == NULL)
-        return append(m, a, j, (KeyEntry){ key, key ? hash : hash_pointer(id), id, value });
+        return append(m, a, j,
+                      (KeyEntry){ key, key ? hash : hash_pointer(id), id, value });
     JSET(j, e->value, value);
     return true;
 }

@@ -14,8 +14,8 @@
 typedef struct KeyEntry {
     PyObject *key; /* borrowed; NULL: the key is `id` alone */
     Py_hash_t hash;
-    void *id;      /* free for the owner's use if key is set (the Var of the key) */
-    void *value;   /* change through JSET or keymap_put */
+    void *id;    /* free for the owner's use if key is set (the Var of the key) */
+    void *value; /* change through JSET or keymap_put */
 } KeyEntry;
 
 typedef struct KeyMap {
@@ -23,7 +23,7 @@ typedef struct KeyMap {
     uintptr_t *index;  /* position + 1, 0: free */
     size_t mask;       /* slots of index - 1 */
     size_t used, cap;
-    size_t n;          /* live entries */
+    size_t n; /* live entries */
 } KeyMap;
 
 /* Exact built-in constants (tuples and frozensets of them too): the keys that may be equal

@@ -106,7 +106,8 @@ uintptr_t const_hash(PyObject *o)
             h = h * 1000003 ^ const_hash(PyTuple_GET_ITEM(o, i));
         return h;
     }
-    if (t == &PyComplex_Type || t == &PyFrozenSet_Type || t == &PySlice_Type || torch_leaf(t))
+    if (t == &PyComplex_Type || t == &PyFrozenSet_Type || t == &PySlice_Type ||
+        torch_leaf(t))
         return h;
     return (uintptr_t)o >> 4;
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 
 bool const_same(PyObject *a, PyObject *b);
-uintptr_t const_hash(PyObject *o); /* equal for what const_same calls the same, with rare exceptions */
+/* Equal for what const_same calls the same. */
+uintptr_t const_hash(PyObject *o);
 
 #endif

@@ -7,18 +7,18 @@
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 
 typedef struct SeqIter { /* list, reversed list, tuple */
-    PyObject_HEAD
+    PyObject head;
     Py_ssize_t index;
     PyObject *seq; /* NULL once exhausted */
 } SeqIter;
 
 typedef struct RangeIter {
-    PyObject_HEAD
+    PyObject head;
     long index, start, step, len;
 } RangeIter;
 
 typedef struct DictIter {
-    PyObject_HEAD
+    PyObject head;
     PyObject *dict; /* NULL once exhausted */
     Py_ssize_t used, pos;
     PyObject *result;
@@ -26,13 +26,13 @@ typedef struct DictIter {
 } DictIter;
 
 typedef struct EnumIter {
-    PyObject_HEAD
+    PyObject head;
     Py_ssize_t index;
     PyObject *inner, *result, *big_index;
 } EnumIter;
 
 typedef struct ZipIter {
-    PyObject_HEAD
+    PyObject head;
     Py_ssize_t n;
     PyObject *inner; /* tuple of iterators */
     PyObject *result;
@@ -90,7 +90,8 @@ static int peek_seq(SeqIter *it, Py_ssize_t ahead, PyObject **item)
     if (i < 0 || i >= Py_SIZE(it->seq))
         return 0;
     return give(PyList_Check(it->seq) ? PyList_GET_ITEM(it->seq, i)
-                                      : PyTuple_GET_ITEM(it->seq, i), item);
+                                      : PyTuple_GET_ITEM(it->seq, i),
+                item);
 }
 
 static int peek_range(RangeIter *it, Py_ssize_t ahead, PyObject **item)
@@ -100,8 +101,9 @@ static int peek_range(RangeIter *it, Py_ssize_t ahead, PyObject **item)
     if (item == NULL)
         return 1;
     unsigned long i = (unsigned long)it->index + (unsigned long)ahead;
-    return give_new(PyLong_FromLong((long)((unsigned long)it->start +
-                                           i * (unsigned long)it->step)), item);
+    return give_new(
+        PyLong_FromLong((long)((unsigned long)it->start + i * (unsigned long)it->step)),
+        item);
 }
 
 static int peek_dict(DictIter *it, Py_ssize_t ahead, PyObject **item)
@@ -162,7 +164,8 @@ int cpy_iter_peek(PyObject *it, Py_ssize_t ahead, PyObject **item)
         return peek_seq((SeqIter *)it, ahead, item);
     if (t == &PyRangeIter_Type)
         return peek_range((RangeIter *)it, ahead, item);
-    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type || t == &PyDictIterItem_Type)
+    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
+        t == &PyDictIterItem_Type)
         return peek_dict((DictIter *)it, ahead, item);
     if (t == &PyEnum_Type)
         return peek_enumerate((EnumIter *)it, ahead, item);
@@ -176,7 +179,8 @@ PyObject *cpy_iter_under(PyObject *it, Py_ssize_t i)
     PyTypeObject *t = Py_TYPE(it);
     if (t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyListRevIter_Type)
         return ((SeqIter *)it)->seq;
-    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type || t == &PyDictIterItem_Type)
+    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
+        t == &PyDictIterItem_Type)
         return ((DictIter *)it)->dict;
     if (t == &PyEnum_Type)
         return ((EnumIter *)it)->inner;
@@ -195,7 +199,8 @@ static const char CHECKS[] =
     "    return it\n"
     "L = [10, 20, 30]; T = (10, 20, 30); D = {'a': 1, 'b': 2, 'c': 3}\n"
     "pairs = [(adv(iter(L)), 20, 30, L), (adv(iter(T)), 20, 30, T),\n"
-    "         (adv(reversed(L)), 20, 10, L), (adv(iter(range(5, 20, 7))), 12, 19, None),\n"
+    "         (adv(reversed(L)), 20, 10, L), (adv(iter(range(5, 20, 7))), 12, 19, "
+    "None),\n"
     "         (adv(iter(D)), 'b', 'c', D), (adv(iter(D.values())), 2, 3, D),\n"
     "         (adv(iter(D.items())), ('b', 2), ('c', 3), D)]\n"
     "e = iter(L); pairs.append((adv(enumerate(e, 5)), (6, 20), (7, 30), e))\n"
@@ -213,8 +218,8 @@ static bool gives(PyObject *it, Py_ssize_t ahead, PyObject *want)
 static bool check_row(PyObject *row)
 {
     PyObject *it = PyTuple_GET_ITEM(row, 0), *under = PyTuple_GET_ITEM(row, 3);
-    return gives(it, 0, PyTuple_GET_ITEM(row, 1)) && gives(it, 1, PyTuple_GET_ITEM(row, 2)) &&
-           cpy_iter_peek(it, 2, NULL) == 0 &&
+    return gives(it, 0, PyTuple_GET_ITEM(row, 1)) &&
+           gives(it, 1, PyTuple_GET_ITEM(row, 2)) && cpy_iter_peek(it, 2, NULL) == 0 &&
            cpy_iter_under(it, 0) == (under == Py_None ? NULL : under);
 }
 
@@ -227,7 +232,8 @@ int cpy_iter_check(void)
     for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(rows); i++)
         ok = check_row(PyList_GET_ITEM(rows, i));
     if (!ok && !PyErr_Occurred())
-        PyErr_SetString(PyExc_ImportError, "iterators of this CPython have another layout");
+        PyErr_SetString(PyExc_ImportError,
+                        "iterators of this CPython have another layout");
     Py_XDECREF(done);
     if (names)
         PyDict_Clear(names);

@@ -15,18 +15,20 @@
 /* -- Dictionaries: 1 found (*value borrowed), 0 not there (NULL), -1 cannot be told */
 
 typedef struct Memo {
-    uint64_t state;  /* 0: none */
-    PyObject *value; /* found in that state, alive as long as it lasts; NULL: key is not there */
+    uint64_t state; /* 0: none */
+    PyObject *
+        value; /* found in that state, alive as long as it lasts; NULL: key is not there */
 } Memo;
 
 /* -1: a key of the table would have to be compared by user code. */
-int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint, Memo *memo,
-                  PyObject **value);
+int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                  Memo *memo, PyObject **value);
 /* The instance dictionary, materialised or inline. -1 also: there is none. name: interned str. */
-int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value);
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo,
+                  PyObject **value);
 
-static inline int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
-                                Memo *memo, PyObject **value)
+static inline int cpy_dict_peek(PyObject *dict, PyObject *key, Py_hash_t hash,
+                                uint16_t *hint, Memo *memo, PyObject **value)
 {
     if (__builtin_expect(((PyDictObject *)dict)->ma_version_tag == memo->state, 1)) {
         *value = memo->value;

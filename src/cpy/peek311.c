@@ -124,8 +124,8 @@ static PyObject *hinted_value(const PyDictObject *d, unsigned hint)
                         : DK_UNICODE_ENTRIES(d->ma_keys)[hint - 1].me_value;
 }
 
-int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint, Memo *memo,
-                  PyObject **value)
+int cpy_dict_look(PyObject *dict, PyObject *key, Py_hash_t hash, uint16_t *hint,
+                  Memo *memo, PyObject **value)
 {
     const PyDictObject *d = (PyDictObject *)dict;
     if (hinted(d->ma_keys, key, *hint))
@@ -161,7 +161,8 @@ static inline Home home_of(PyObject *obj)
         return (Home){ NULL, *(PyObject **)((char *)obj + t->tp_dictoffset), true };
     if (t->tp_dictoffset == 0)
         return (Home){ NULL, NULL, false };
-    PyObject **at = _PyObject_GetDictPtr(obj); /* behind the items of a variable-sized object */
+    PyObject **at =
+        _PyObject_GetDictPtr(obj); /* behind the items of a variable-sized object */
     return (Home){ NULL, at ? *at : NULL, at != NULL };
 }
 
@@ -170,7 +171,8 @@ static PyDictKeysObject *shared_keys(PyObject *obj)
     return ((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
 }
 
-int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo, PyObject **value)
+int cpy_inst_peek(PyObject *obj, PyObject *name, uint16_t *hint, Memo *memo,
+                  PyObject **value)
 {
     Home h = home_of(obj);
     Py_hash_t hash = ((PyASCIIObject *)name)->hash;
@@ -250,7 +252,8 @@ bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo)
         return false;
     Py_ssize_t at = 0, i = 0;
     for (PyObject *key; PyDict_Next(dict, &at, &key, NULL); i++)
-        if (key != PyTuple_GET_ITEM(keys, i) && !const_same(key, PyTuple_GET_ITEM(keys, i)))
+        if (key != PyTuple_GET_ITEM(keys, i) &&
+            !const_same(key, PyTuple_GET_ITEM(keys, i)))
             return false;
     memo->state = ((PyDictObject *)dict)->ma_version_tag;
     return true;

@@ -159,7 +159,7 @@ static Status class_effects(Emit *e, Var *v)
     KeyEntry *k;
     for (size_t at = 0; (k = keymap_next(&AS(ClassVar, v)->writes, &at));) {
         Var *pair[2] = { NULL, k->value };
-        TRY(const_peek(e->tx, k->key, &pair[0]));
+        TRY(const_peek(e->tx, emit_name(k), &pair[0]));
         Helper h = k->value ? HELPER_set_class : HELPER_del_class;
         TRY(add_call(e, FX_CALL, h, v, k->value ? 2 : 1, pair));
     }

@@ -23,7 +23,7 @@ Status emit_hand_off(Emit *e, PyObject **callable)
         return ST_OK;
     }
     PyObject *fx =
-        tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n));
+        tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n, e->tx->slot_names));
     TRY_PTR(fx);
     PyObject *made = compile_graph(e, fx);
     TRY_PTR(made);

@@ -54,10 +54,14 @@ static const struct {
     const char *name;
     PyObject *(*fn)(PyObject *);
 } unaries[] = {
-    { '-', "-", PyNumber_Negative }, { '+', "+", PyNumber_Positive },
-    { '~', "~", PyNumber_Invert },   { '!', "not ", negation },
-    { 'b', "bool(", truth },         { 'i', "int(", PyNumber_Long },
-    { 'f', "float(", PyNumber_Float }, { 's', "str(", PyObject_Str },
+    { '-', "-", PyNumber_Negative },
+    { '+', "+", PyNumber_Positive },
+    { '~', "~", PyNumber_Invert },
+    { '!', "not ", negation },
+    { 'b', "bool(", truth },
+    { 'i', "int(", PyNumber_Long },
+    { 'f', "float(", PyNumber_Float },
+    { 's', "str(", PyObject_Str },
     { 'a', "abs(", PyNumber_Absolute },
 };
 
@@ -69,7 +73,8 @@ const char *calc_binary_name(int op)
 const char *calc_compare_name(int cmp)
 {
     static const char *const names[] = {
-        [Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==", [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">=",
+        [Py_LT] = "<",  [Py_LE] = "<=", [Py_EQ] = "==",
+        [Py_NE] = "!=", [Py_GT] = ">",  [Py_GE] = ">=",
     };
     return names[cmp];
 }

@@ -24,16 +24,11 @@ typedef struct Run {
 INLINE bool posted(const Check *i, PyObject *v)
 {
     switch (i->post) {
-    case POST_NONE:
-        return true;
-    case POST_TYPE:
-        return Py_TYPE(v) == (PyTypeObject *)i->q;
-    case POST_IS:
-        return v == i->q;
-    case POST_EQ:
-        return v == i->q || const_same(v, i->q);
-    default:
-        return false; /* ABSENT, but it is there */
+    case POST_NONE: return true;
+    case POST_TYPE: return Py_TYPE(v) == (PyTypeObject *)i->q;
+    case POST_IS: return v == i->q;
+    case POST_EQ: return v == i->q || const_same(v, i->q);
+    default: return false; /* ABSENT, but it is there */
     }
 }
 
@@ -171,7 +166,10 @@ LOAD(CLASSVAR)
 LOAD(GETSET)
 {
     PyObject *d = i->p;
+    int was_on = PyGC_Disable();
     PyObject *v = Py_TYPE(d)->tp_descr_get(d, BASE, (PyObject *)Py_TYPE(BASE));
+    if (was_on)
+        PyGC_Enable();
     if (v == NULL)
         PyErr_Clear();
     return put(r, i, v);
@@ -186,32 +184,37 @@ LOAD(KEYED)
 {
     const KeyRef *k = i->p;
     PyObject *v = NULL;
-    if (!PyDict_Check(BASE) || cpy_dict_peek(BASE, k->key, k->hash, &i->hint, &i->memo, &v) < 0)
+    if (!PyDict_Check(BASE) ||
+        cpy_dict_peek(BASE, k->key, k->hash, &i->hint, &i->memo, &v) < 0)
         return false;
     return put(r, i, v);
 }
 
-/* Element of a deque, borrowed from it. NULL also: it is none. */
-static PyObject *deque_item(PyObject *o, Py_ssize_t at)
+static PyTypeObject *deque;
+
+bool program_ready(void)
 {
-    static PyTypeObject *deque;
     if (deque == NULL) {
         PyObject *m = PyImport_ImportModule("_collections");
         deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque") : NULL;
         Py_XDECREF(m);
     }
+    return deque != NULL;
+}
+
+/* Element of a deque, borrowed from it. NULL also: it is none. */
+static PyObject *deque_item(PyObject *o, Py_ssize_t at)
+{
     PyObject *v = NULL;
-    if (deque && PyObject_TypeCheck(o, deque))
+    if (PyObject_TypeCheck(o, deque))
         v = deque->tp_as_sequence->sq_item(o, at < 0 ? at + Py_SIZE(o) : at);
     PyErr_Clear();
     Py_XDECREF(v);
     return v;
 }
 
-INLINE bool load_INDEX(Run *r, Check *i)
+INLINE bool put_element(Run *r, Check *i, PyObject *o, Py_ssize_t at)
 {
-    PyObject *o = BASE;
-    Py_ssize_t at = NUMBER(i);
     bool list = PyList_Check(o);
     if (!list && !PyTuple_Check(o))
         return put(r, i, deque_item(o, at));
@@ -220,6 +223,19 @@ INLINE bool load_INDEX(Run *r, Check *i)
     if (at < 0 || at >= Py_SIZE(o))
         return put(r, i, NULL);
     return put(r, i, list ? PyList_GET_ITEM(o, at) : PyTuple_GET_ITEM(o, at));
+}
+
+INLINE bool load_INDEX(Run *r, Check *i)
+{
+    return put_element(r, i, BASE, NUMBER(i));
+}
+
+/* c: an exact int. */
+LOAD(AT)
+{
+    int overflow;
+    Py_ssize_t at = PyLong_AsLongAndOverflow(r->regs[i->c], &overflow);
+    return !overflow && put_element(r, i, BASE, at);
 }
 
 LOAD(KEYAT)
@@ -348,7 +364,8 @@ CHECK(KEYS)
 static bool absent(Check *i, PyObject *dict, PyObject *key, Py_hash_t hash)
 {
     PyObject *v;
-    return PyDict_Check(dict) && cpy_dict_peek(dict, key, hash, &i->hint, &i->memo, &v) == 0;
+    return PyDict_Check(dict) &&
+           cpy_dict_peek(dict, key, hash, &i->hint, &i->memo, &v) == 0;
 }
 
 CHECK(ABSENT)
@@ -481,8 +498,12 @@ static bool eval_COMPARE(Run *r, Check *i)
 
 static bool compare(Py_ssize_t a, int op, Py_ssize_t b)
 {
-    return op == Py_LT ? a < b : op == Py_LE ? a <= b : op == Py_EQ ? a == b
-           : op == Py_NE ? a != b : op == Py_GT ? a > b : a >= b;
+    return op == Py_LT   ? a < b
+           : op == Py_LE ? a <= b
+           : op == Py_EQ ? a == b
+           : op == Py_NE ? a != b
+           : op == Py_GT ? a > b
+                         : a >= b;
 }
 
 CHECK(COMPARE_INT)
@@ -491,8 +512,9 @@ CHECK(COMPARE_INT)
     Py_ssize_t n = i->c ? raw_len(BASE) : PyLong_AsLongAndOverflow(BASE, &overflow);
     if (i->c && n < 0)
         return false;
-    bool is = overflow ? compare(overflow, i->hint, 0) /* beyond any constant of this size */
-                       : compare(n, i->hint, NUMBER(i));
+    bool is = overflow
+                  ? compare(overflow, i->hint, 0) /* beyond any constant of this size */
+                  : compare(n, i->hint, NUMBER(i));
     return is == (bool)(uintptr_t)i->q;
 }
 
@@ -515,19 +537,37 @@ static const Step steps[DO_COUNT] = {
 #define SRC(name, text) [DO_LOAD_##name] = load_##name,
 #include "source/sources.def"
 #undef SRC
-    [DO_LOAD_KEYED] = load_KEYED, [DO_LOAD_INST_KEY] = load_INST_KEY,
-    [DO_TYPE] = check_TYPE, [DO_IS] = check_IS, [DO_EQ] = check_EQ, [DO_ALIAS] = check_ALIAS,
-    [DO_DISTINCT] = check_DISTINCT, [DO_CODE] = check_CODE, [DO_NDEFAULTS] = check_NDEFAULTS,
-    [DO_LEN] = check_LEN, [DO_NONEMPTY] = check_NONEMPTY, [DO_KEYS] = check_KEYS,
-    [DO_ABSENT] = check_ABSENT, [DO_ABSENT_KEYED] = check_ABSENT_KEYED,
-    [DO_SETEQ] = check_SETEQ, [DO_HASNEXT] = check_HASNEXT, [DO_TENSOR] = check_TENSOR,
-    [DO_AMBIENT] = check_AMBIENT, [DO_VALUE] = check_VALUE,
-    [DO_INST_TYPE] = check_INST_TYPE, [DO_INST_KEYS] = check_INST_KEYS,
-    [DO_INST_LEN] = check_INST_LEN, [DO_INST_NONEMPTY] = check_INST_NONEMPTY,
+    [DO_LOAD_KEYED] = load_KEYED,
+    [DO_LOAD_INST_KEY] = load_INST_KEY,
+    [DO_TYPE] = check_TYPE,
+    [DO_IS] = check_IS,
+    [DO_EQ] = check_EQ,
+    [DO_ALIAS] = check_ALIAS,
+    [DO_DISTINCT] = check_DISTINCT,
+    [DO_CODE] = check_CODE,
+    [DO_NDEFAULTS] = check_NDEFAULTS,
+    [DO_LEN] = check_LEN,
+    [DO_NONEMPTY] = check_NONEMPTY,
+    [DO_KEYS] = check_KEYS,
+    [DO_ABSENT] = check_ABSENT,
+    [DO_ABSENT_KEYED] = check_ABSENT_KEYED,
+    [DO_SETEQ] = check_SETEQ,
+    [DO_HASNEXT] = check_HASNEXT,
+    [DO_TENSOR] = check_TENSOR,
+    [DO_AMBIENT] = check_AMBIENT,
+    [DO_VALUE] = check_VALUE,
+    [DO_INST_TYPE] = check_INST_TYPE,
+    [DO_INST_KEYS] = check_INST_KEYS,
+    [DO_INST_LEN] = check_INST_LEN,
+    [DO_INST_NONEMPTY] = check_INST_NONEMPTY,
     [DO_INST_ABSENT] = check_INST_ABSENT,
-    [DO_EVAL_LEN] = eval_LEN, [DO_EVAL_DIM] = eval_DIM, [DO_EVAL_UNARY] = eval_UNARY,
-    [DO_EVAL_BINARY] = eval_BINARY, [DO_EVAL_COMPARE] = eval_COMPARE,
-    [DO_COMPARE_INT] = check_COMPARE_INT, [DO_TRUTH] = check_TRUTH,
+    [DO_EVAL_LEN] = eval_LEN,
+    [DO_EVAL_DIM] = eval_DIM,
+    [DO_EVAL_UNARY] = eval_UNARY,
+    [DO_EVAL_BINARY] = eval_BINARY,
+    [DO_EVAL_COMPARE] = eval_COMPARE,
+    [DO_COMPARE_INT] = check_COMPARE_INT,
+    [DO_TRUTH] = check_TRUTH,
     /* DONE, and guards that become something else, have none: the loop ends there. */
 };
 
@@ -579,8 +619,8 @@ void program_release(Guards *g)
         Py_CLEAR(g->regs[g->owned[k]]);
 }
 
-bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc,
-                  PyObject **out)
+bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                  PyObject *exc, PyObject **out)
 {
     Entered in = { func, exc, slots, nslots };
     size_t class_at;

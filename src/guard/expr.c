@@ -9,6 +9,7 @@ enum { FIRST_BUCKETS = 64, LARGEST_SHIFT = 64, LARGEST_POWER = 16 };
 int exprs_init(Exprs *t, Arena *arena)
 {
     *t = (Exprs){ .arena = arena, .nbuckets = FIRST_BUCKETS };
+    source_print_expr = expr_print;
     t->bucket = arena_alloc(arena, t->nbuckets * sizeof *t->bucket);
     return t->bucket ? 0 : -1;
 }
@@ -18,7 +19,8 @@ int exprs_init(Exprs *t, Arena *arena)
 static uintptr_t hash_of(const Expr *e)
 {
     uintptr_t h = e->kind * 31u + e->op;
-    uintptr_t parts[] = { (uintptr_t)e->a >> 4, (uintptr_t)e->b >> 4, (uintptr_t)e->src >> 4,
+    uintptr_t parts[] = { (uintptr_t)e->a >> 4, (uintptr_t)e->b >> 4,
+                          (uintptr_t)e->src >> 4,
                           e->kind == EX_CONST ? const_hash(e->value) : 0 };
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         h = (h ^ parts[i]) * UINT64_C(0x9E3779B97F4A7C15) >> 5;
@@ -86,17 +88,22 @@ static Expr *intern(Exprs *t, Expr like)
 Expr *expr_leaf(Exprs *t, Source *src, PyObject *value)
 {
     assert(calc_exact(value));
-    return intern(t, (Expr){ .kind = EX_LEAF, .safe = true, .src = src, .value = Py_NewRef(value) });
+    return intern(
+        t, (Expr){ .kind = EX_LEAF, .safe = true, .src = src, .value = Py_NewRef(value) });
 }
 
 Expr *expr_len(Exprs *t, Source *src, PyObject *value)
 {
-    return intern(t, (Expr){ .kind = EX_LEN, .safe = true, .src = src, .value = Py_NewRef(value) });
+    return intern(
+        t, (Expr){ .kind = EX_LEN, .safe = true, .src = src, .value = Py_NewRef(value) });
 }
 
 Expr *expr_dim(Exprs *t, Source *src, int dim, PyObject *value)
 {
-    return intern(t, (Expr){ .kind = EX_DIM, .op = (uint8_t)dim, .safe = true, .src = src,
+    return intern(t, (Expr){ .kind = EX_DIM,
+                             .op = (uint8_t)dim,
+                             .safe = true,
+                             .src = src,
                              .value = Py_NewRef(value) });
 }
 
@@ -128,13 +135,16 @@ static bool fits_float(const Expr *e)
 static bool const_between(const Expr *e, long low, long high)
 {
     int overflow = 1;
-    long v = e->kind == EX_CONST && integral(e) ? PyLong_AsLongAndOverflow(e->value, &overflow) : 0;
+    long v = e->kind == EX_CONST && integral(e)
+                 ? PyLong_AsLongAndOverflow(e->value, &overflow)
+                 : 0;
     return !overflow && v >= low && v <= high;
 }
 
 static bool nonzero_const(const Expr *e)
 {
-    return e->kind == EX_CONST && !PyUnicode_Check(e->value) && PyObject_IsTrue(e->value) == 1;
+    return e->kind == EX_CONST && !PyUnicode_Check(e->value) &&
+           PyObject_IsTrue(e->value) == 1;
 }
 
 static bool binary_safe(int op, const Expr *a, const Expr *b)
@@ -142,22 +152,20 @@ static bool binary_safe(int op, const Expr *a, const Expr *b)
     bool ints = integral(a) && integral(b);
     bool floats = (floating(a) || floating(b)) && fits_float(a) && fits_float(b);
     switch (op) {
-    case BIN_ADD:
-        return ints || floats || PyUnicode_CheckExact(a->value);
-    case BIN_SUB: case BIN_MUL:
-        return ints || floats;
-    case BIN_AND: case BIN_OR: case BIN_XOR:
-        return ints;
-    case BIN_FLOORDIV: case BIN_MOD:
-        return (ints || floats) && nonzero_const(b);
+    case BIN_ADD: return ints || floats || PyUnicode_CheckExact(a->value);
+    case BIN_SUB:
+    case BIN_MUL: return ints || floats;
+    case BIN_AND:
+    case BIN_OR:
+    case BIN_XOR: return ints;
+    case BIN_FLOORDIV:
+    case BIN_MOD: return (ints || floats) && nonzero_const(b);
     case BIN_TRUEDIV: /* the quotient of two ints may be too large for a float */
         return floats && nonzero_const(b);
-    case BIN_LSHIFT: case BIN_RSHIFT:
-        return ints && const_between(b, 0, LARGEST_SHIFT);
-    case BIN_POW:
-        return ints && const_between(b, 0, LARGEST_POWER);
-    default:
-        return false;
+    case BIN_LSHIFT:
+    case BIN_RSHIFT: return ints && const_between(b, 0, LARGEST_SHIFT);
+    case BIN_POW: return ints && const_between(b, 0, LARGEST_POWER);
+    default: return false;
     }
 }
 
@@ -184,17 +192,22 @@ static Expr *made(Exprs *t, Expr e)
         Py_DECREF(e.value);
         return NULL;
     }
-    return intern(t, constant ? (Expr){ .kind = EX_CONST, .safe = true, .value = e.value } : e);
+    return intern(t, constant ? (Expr){ .kind = EX_CONST, .safe = true, .value = e.value }
+                              : e);
 }
 
 Expr *expr_unary(Exprs *t, char op, Expr *a)
 {
-    bool same_type = (op == 'i' && PyLong_CheckExact(a->value)) || (op == 'f' && floating(a)) ||
+    bool same_type = (op == 'i' && PyLong_CheckExact(a->value)) ||
+                     (op == 'f' && floating(a)) ||
                      (op == 's' && PyUnicode_CheckExact(a->value)) ||
                      (op == 'b' && PyBool_Check(a->value));
     if (same_type)
         return a;
-    return made(t, (Expr){ .kind = EX_UNARY, .op = (uint8_t)op, .safe = unary_safe(op, a), .a = a,
+    return made(t, (Expr){ .kind = EX_UNARY,
+                           .op = (uint8_t)op,
+                           .safe = unary_safe(op, a),
+                           .a = a,
                            .value = calc_unary(op, a->value) });
 }
 
@@ -220,14 +233,19 @@ static Expr *offset(Exprs *t, Expr *x, PyObject *c)
     if (k == NULL)
         return NULL;
     int op = sign < 0 ? BIN_SUB : BIN_ADD;
-    return made(t, (Expr){ .kind = EX_BINARY, .op = (uint8_t)op, .safe = true, .a = x, .b = k,
+    return made(t, (Expr){ .kind = EX_BINARY,
+                           .op = (uint8_t)op,
+                           .safe = true,
+                           .a = x,
+                           .b = k,
                            .value = calc_binary(op, x->value, k->value) });
 }
 
 /* (x ± c1) ± c2 of ints. */
 static Expr *chained(Exprs *t, int op, Expr *a, Expr *b)
 {
-    PyObject *c1 = a->op == BIN_SUB ? PyNumber_Negative(a->b->value) : Py_NewRef(a->b->value);
+    PyObject *c1 =
+        a->op == BIN_SUB ? PyNumber_Negative(a->b->value) : Py_NewRef(a->b->value);
     PyObject *c = c1 ? calc_binary(op, c1, b->value) : NULL;
     Expr *e = c ? offset(t, a->a, c) : NULL;
     Py_XDECREF(c1);
@@ -252,15 +270,24 @@ Expr *expr_binary(Exprs *t, int op, Expr *a, Expr *b)
         Py_XDECREF(c);
         return e;
     }
-    if (calc_excessive(op, a->value, b->value) && !(a->kind == EX_CONST && b->kind == EX_CONST))
+    if (calc_excessive(op, a->value, b->value) &&
+        !(a->kind == EX_CONST && b->kind == EX_CONST))
         return NULL;
-    return made(t, (Expr){ .kind = EX_BINARY, .op = (uint8_t)op, .safe = binary_safe(op, a, b),
-                           .a = a, .b = b, .value = calc_binary(op, a->value, b->value) });
+    return made(t, (Expr){ .kind = EX_BINARY,
+                           .op = (uint8_t)op,
+                           .safe = binary_safe(op, a, b),
+                           .a = a,
+                           .b = b,
+                           .value = calc_binary(op, a->value, b->value) });
 }
 
 Expr *expr_compare(Exprs *t, int cmp, Expr *a, Expr *b)
 {
-    return made(t, (Expr){ .kind = EX_COMPARE, .op = (uint8_t)cmp, .safe = true, .a = a, .b = b,
+    return made(t, (Expr){ .kind = EX_COMPARE,
+                           .op = (uint8_t)cmp,
+                           .safe = true,
+                           .a = a,
+                           .b = b,
                            .value = calc_compare(cmp, a->value, b->value) });
 }
 
@@ -293,16 +320,13 @@ static void print_operand(Text *t, const Expr *e, PyObject *slot_names)
 
 void expr_print(Text *t, const Expr *e, PyObject *slot_names)
 {
-    const char *name = e->kind == EX_UNARY ? calc_unary_name((char)e->op)
-                       : e->kind == EX_BINARY ? calc_binary_name(e->op)
-                       : e->kind == EX_COMPARE ? calc_compare_name(e->op) : "";
+    const char *name = e->kind == EX_UNARY     ? calc_unary_name((char)e->op)
+                       : e->kind == EX_BINARY  ? calc_binary_name(e->op)
+                       : e->kind == EX_COMPARE ? calc_compare_name(e->op)
+                                               : "";
     switch ((ExprKind)e->kind) {
-    case EX_LEAF:
-        source_print(t, e->src, slot_names);
-        break;
-    case EX_CONST:
-        text_repr(t, e->value);
-        break;
+    case EX_LEAF: source_print(t, e->src, slot_names); break;
+    case EX_CONST: text_repr(t, e->value); break;
     case EX_LEN:
         text_put(t, "len(");
         source_print(t, e->src, slot_names);
@@ -320,7 +344,8 @@ void expr_print(Text *t, const Expr *e, PyObject *slot_names)
         } else
             print_operand(t, e->a, slot_names);
         break;
-    case EX_BINARY: case EX_COMPARE:
+    case EX_BINARY:
+    case EX_COMPARE:
         print_operand(t, e->a, slot_names);
         text_put(t, " %s ", name);
         print_operand(t, e->b, slot_names);

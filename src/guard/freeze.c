@@ -25,16 +25,16 @@ typedef struct Freezer {
     Pins pins;
     VEC(Check) code;
     VEC(Reg) regs;
-    VEC(Source *) sources;  /* with a register: `reg` is 1 + register while freezing */
+    VEC(Source *) sources; /* with a register: `reg` is 1 + register while freezing */
     VEC(Expr *) exprs;
     VEC(ClassBuild *) classes;
     PtrMap class_of;
-    VEC(uint64_t) data;     /* payloads; p of an instruction is an offset until the end */
+    VEC(uint64_t) data; /* payloads; p of an instruction is an offset until the end */
     VEC(uint32_t) exports;
-    bool *done;             /* per guard: emitted ahead of its place */
+    bool *done; /* per guard: emitted ahead of its place */
     PyObject *slot_names;
     int nslots;
-    bool failed;            /* a Python exception is set */
+    bool failed; /* a Python exception is set */
 } Freezer;
 
 #define PUSH(f, vec, ...)                                                                \
@@ -56,28 +56,37 @@ static void emit(Freezer *f, Check c)
 /* A load into a new register. */
 static uint32_t emit_load(Freezer *f, Check c, bool owned, PyTypeObject *known)
 {
-    uint32_t r = reg_new(f, (Reg){ .owned = owned, .known = known,
-                                   .def = (uint32_t)f->code.n + 1 });
+    uint32_t r = reg_new(
+        f, (Reg){ .owned = owned, .known = known, .def = (uint32_t)f->code.n + 1 });
     c.a = r;
     emit(f, c);
     return r;
 }
 
+/* Can obj.__class__ be assigned? */
+static bool type_changes(PyObject *obj)
+{
+    return (Py_TYPE(obj)->tp_flags & Py_TPFLAGS_HEAPTYPE) || PyModule_Check(obj);
+}
+
 static uint32_t constant(Freezer *f, PyObject *obj)
 {
     pins_own(&f->pins, obj);
-    return reg_new(f, (Reg){ .init = obj, .known = Py_TYPE(obj) });
+    return reg_new(
+        f, (Reg){ .init = obj, .known = type_changes(obj) ? NULL : Py_TYPE(obj) });
 }
 
 /* Copies a payload; its offset as the instructions carry it. */
 static void *payload(Freezer *f, const void *from, size_t size)
 {
-    size_t at = f->data.n;
-    for (size_t i = 0; i < size && !f->failed; i += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)from + i, size - i < sizeof word ? size - i : sizeof word);
-        PUSH(f, &f->data, word);
+    size_t at = f->data.n, n = at + (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    if (n > f->data.cap &&
+        !vec_grow(f->l->arena, f->l->journal, &f->data, sizeof(uint64_t), n)) {
+        f->failed = true;
+        return NULL;
     }
+    memcpy(f->data.v + at, from, size);
+    JSET(f->l->journal, f->data.n, n);
     return (void *)(at * sizeof(uint64_t));
 }
 
@@ -146,6 +155,8 @@ static bool through_instance(const Source *s)
            (s->kind == SRC_KEYAT || (s->kind == SRC_ITEM && PyUnicode_CheckExact(s->key)));
 }
 
+static uint32_t eval(Freezer *f, Expr *e);
+
 static Source *base_of(const Source *s)
 {
     return through_instance(s) ? s->base->base : s->base;
@@ -177,12 +188,10 @@ static Check load_of(Freezer *f, const Source *s, uint32_t b)
         c.c = (uint32_t)s->index;
         c.p = pins_own(&f->pins, s->key);
         break;
-    case SRC_GETSET: case SRC_GRAD:
-        c.p = c_getter(f, s, type_of(f, s->base, b));
-        break;
-    case SRC_KEYAT:
-        c.op = instance ? DO_LOAD_INST_KEY : DO_LOAD_KEYAT;
-        break;
+    case SRC_GETSET:
+    case SRC_GRAD: c.p = c_getter(f, s, type_of(f, s->base, b)); break;
+    case SRC_AT: c.c = eval(f, source_expr(s)); break;
+    case SRC_KEYAT: c.op = instance ? DO_LOAD_INST_KEY : DO_LOAD_KEYAT; break;
     case SRC_ITEM:
         if (!PyUnicode_CheckExact(s->key)) {
             c.op = DO_LOAD_KEYED;
@@ -191,12 +200,13 @@ static Check load_of(Freezer *f, const Source *s, uint32_t b)
         }
         c.op = instance ? DO_LOAD_ATTR : DO_LOAD_ITEM;
         /* fall through */
-    case SRC_ATTR: case SRC_CLASSVAR: case SRC_KWDEFAULT:
+    case SRC_ATTR:
+    case SRC_CLASSVAR:
+    case SRC_KWDEFAULT:
         c.p = pins_own(&f->pins, s->key);
         f->failed |= PyObject_Hash(s->key) == -1; /* lookups read the stored hash */
         break;
-    default:
-        break;
+    default: break;
     }
     return c;
 }
@@ -236,21 +246,19 @@ static uint32_t load(Freezer *f, Source *s)
 
 /* -- Expressions ------------------------------------------------------------ */
 
-static uint32_t eval(Freezer *f, Expr *e);
-
 static uint32_t eval_new(Freezer *f, Expr *e)
 {
     PyTypeObject *t = Py_TYPE(e->value);
     Check c = { .q = t };
     uint32_t r;
     switch ((ExprKind)e->kind) {
-    case EX_CONST:
-        return constant(f, e->value);
+    case EX_CONST: return constant(f, e->value);
     case EX_LEAF:
         r = load(f, e->src);
         ask_type(f, r, t);
         return r;
-    case EX_LEN: case EX_DIM:
+    case EX_LEN:
+    case EX_DIM:
         c.op = e->kind == EX_LEN ? DO_EVAL_LEN : DO_EVAL_DIM;
         c.b = load(f, e->src);
         c.p = (void *)(uintptr_t)e->op;
@@ -259,7 +267,8 @@ static uint32_t eval_new(Freezer *f, Expr *e)
         c.op = DO_EVAL_UNARY;
         c.b = eval(f, e->a);
         break;
-    case EX_BINARY: case EX_COMPARE:
+    case EX_BINARY:
+    case EX_COMPARE:
         c.op = e->kind == EX_BINARY ? DO_EVAL_BINARY : DO_EVAL_COMPARE;
         c.b = eval(f, e->a);
         c.c = eval(f, e->b);
@@ -304,8 +313,12 @@ static bool compare_int(Freezer *f, Expr *e, bool truth)
     if (x->kind != EX_LEN && !(x->kind == EX_LEAF && PyLong_CheckExact(x->value)))
         return false;
     uint32_t r = x->kind == EX_LEN ? load(f, x->src) : eval(f, x);
-    emit(f, (Check){ .op = DO_COMPARE_INT, .hint = left ? swapped[e->op] : e->op, .b = r,
-                     .c = x->kind == EX_LEN, .p = (void *)n, .q = (void *)(uintptr_t)truth });
+    emit(f, (Check){ .op = DO_COMPARE_INT,
+                     .hint = left ? swapped[e->op] : e->op,
+                     .b = r,
+                     .c = x->kind == EX_LEN,
+                     .p = (void *)n,
+                     .q = (void *)(uintptr_t)truth });
     return true;
 }
 
@@ -335,7 +348,8 @@ static void predicate(Freezer *f, const Guard *g)
     if (g->kind == GUARD_NORAISE) {
         uint32_t r = eval(f, g->expr), def = f->failed ? 0 : f->regs.v[r].def;
         if (def)
-            f->code.v[def - 1].post = POST_TYPE; /* asked for itself: a line of its own in reports */
+            f->code.v[def - 1].post =
+                POST_TYPE; /* asked for itself: a line of its own in reports */
     } else if (g->kind == GUARD_VALUE)
         emit(f, (Check){ .op = DO_VALUE, .b = eval(f, g->expr), .p = (void *)g->n });
     else if (!compare_int(f, g->expr, g->n))
@@ -359,12 +373,6 @@ static bool bring_forward(Freezer *f, const Source *s, GuardKind kind)
     return false;
 }
 
-/* Can obj.__class__ be assigned? */
-static bool type_changes(PyObject *obj)
-{
-    return (Py_TYPE(obj)->tp_flags & Py_TPFLAGS_HEAPTYPE) || PyModule_Check(obj);
-}
-
 static void type_guard(Freezer *f, const Guard *g)
 {
     if (bring_forward(f, g->src, GUARD_EQ))
@@ -380,7 +388,8 @@ static void type_guard(Freezer *f, const Guard *g)
 /* What a function holds for good cannot die while the function is pinned. */
 static bool held_by_base(const Source *s)
 {
-    bool fixed = s->kind == SRC_GLOBALS || s->kind == SRC_BUILTINS || s->kind == SRC_CLOSURE;
+    bool fixed =
+        s->kind == SRC_GLOBALS || s->kind == SRC_BUILTINS || s->kind == SRC_CLOSURE;
     return fixed && (s->base->asked & (uintptr_t)1 << GUARD_IS);
 }
 
@@ -438,7 +447,8 @@ static void class_fact(Freezer *f, const Guard *g)
     void *found = NULL;
     if (!ptrmap_get(&f->class_of, g->obj, &found)) {
         ClassBuild *b = found = arena_alloc(f->l->arena, sizeof *b);
-        if (b == NULL || !ptrmap_put(&f->class_of, f->l->arena, f->l->journal, g->obj, b)) {
+        if (b == NULL ||
+            !ptrmap_put(&f->class_of, f->l->arena, f->l->journal, g->obj, b)) {
             f->failed = true;
             return;
         }
@@ -455,9 +465,30 @@ static void class_fact(Freezer *f, const Guard *g)
 /* The form of a container guard for an instance dictionary. */
 static Do instance_form(GuardKind kind)
 {
-    return kind == GUARD_TYPE ? DO_INST_TYPE : kind == GUARD_KEYS ? DO_INST_KEYS
-           : kind == GUARD_LEN ? DO_INST_LEN : kind == GUARD_NONEMPTY ? DO_INST_NONEMPTY
-           : kind == GUARD_ABSENT ? DO_INST_ABSENT : DO_COUNT;
+    return kind == GUARD_TYPE       ? DO_INST_TYPE
+           : kind == GUARD_KEYS     ? DO_INST_KEYS
+           : kind == GUARD_LEN      ? DO_INST_LEN
+           : kind == GUARD_NONEMPTY ? DO_INST_NONEMPTY
+           : kind == GUARD_ABSENT   ? DO_INST_ABSENT
+                                    : DO_COUNT;
+}
+
+/* What is kept of the object a container is compared with: a state that nobody changes. */
+static PyObject *snapshot(Freezer *f, GuardKind kind, PyObject *obj)
+{
+    PyObject *copy;
+    if (kind == GUARD_KEYS && !PyTuple_CheckExact(obj))
+        copy = PySequence_Tuple(obj);
+    else if (kind == GUARD_SETEQ && PySet_Check(obj))
+        copy = PyFrozenSet_New(obj);
+    else
+        return pins_own(&f->pins, obj);
+    f->failed |= copy == NULL;
+    if (copy) {
+        pins_own(&f->pins, copy);
+        Py_DECREF(copy);
+    }
+    return copy;
 }
 
 static void container(Freezer *f, const Guard *g)
@@ -475,7 +506,7 @@ static void container(Freezer *f, const Guard *g)
     if (c.op == DO_ABSENT_KEYED)
         c.p = key_payload(f, g->obj);
     else
-        c.p = g->obj ? pins_own(&f->pins, g->obj) : (void *)g->n;
+        c.p = g->obj ? snapshot(f, g->kind, g->obj) : (void *)g->n;
     if (str)
         f->failed |= PyObject_Hash(g->obj) == -1;
     emit(f, c);
@@ -483,8 +514,15 @@ static void container(Freezer *f, const Guard *g)
 
 static void torch_guard(Freezer *f, const Guard *g)
 {
+    if (g->src ? guard_tensor_check == NULL : guard_ambient_check == NULL) {
+        PyErr_SetString(PyExc_SystemError,
+                        "a guard on torch's state, but torch is not attached");
+        f->failed = true;
+        return;
+    }
     uint32_t r = g->src ? load(f, g->src) : 0;
-    emit(f, (Check){ .op = g->src ? DO_TENSOR : DO_AMBIENT, .b = r,
+    emit(f, (Check){ .op = g->src ? DO_TENSOR : DO_AMBIENT,
+                     .b = r,
                      .p = payload(f, g->p, g->size) });
     if (g->src && g->src->hint && !f->failed)
         f->regs.v[r].known = pins_pin(&f->pins, (PyObject *)Py_TYPE(g->src->hint));
@@ -500,7 +538,8 @@ static void emit_one(Freezer *f, const Guard *g)
     switch (g->kind) {
     case GUARD_TYPE:
         if (on_instance_dict(g))
-            emit(f, (Check){ .op = DO_INST_TYPE, .b = load(f, g->src->base),
+            emit(f, (Check){ .op = DO_INST_TYPE,
+                             .b = load(f, g->src->base),
                              .q = pins_pin(&f->pins, g->obj) });
         else
             type_guard(f, g);
@@ -523,15 +562,21 @@ static void emit_one(Freezer *f, const Guard *g)
     }
     case GUARD_HASNEXT: {
         uint32_t b = load(f, g->src);
-        emit(f, (Check){ .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
+        emit(f, (Check){
+                    .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
         break;
     }
-    case GUARD_NDEFAULTS: case GUARD_LEN: case GUARD_NONEMPTY: case GUARD_KEYS:
-    case GUARD_ABSENT: case GUARD_SETEQ:
-        container(f, g);
-        break;
-    case GUARD_PRED: case GUARD_NORAISE: case GUARD_VALUE: predicate(f, g); break;
-    case GUARD_TENSOR: case GUARD_AMBIENT: torch_guard(f, g); break;
+    case GUARD_NDEFAULTS:
+    case GUARD_LEN:
+    case GUARD_NONEMPTY:
+    case GUARD_KEYS:
+    case GUARD_ABSENT:
+    case GUARD_SETEQ: container(f, g); break;
+    case GUARD_PRED:
+    case GUARD_NORAISE:
+    case GUARD_VALUE: predicate(f, g); break;
+    case GUARD_TENSOR:
+    case GUARD_AMBIENT: torch_guard(f, g); break;
     case GUARD_COUNT: break;
     }
 }
@@ -672,10 +717,11 @@ static void emit_all(Freezer *f, const Export *exports, int nexports)
     f->failed |= f->pins.failed;
 }
 
-Guards *guards_freeze(GuardList *l, const Export *exports, int nexports, PyObject *slot_names)
+Guards *guards_freeze(GuardList *l, const Export *exports, int nexports,
+                      PyObject *slot_names)
 {
     Freezer f = { .l = l, .slot_names = slot_names };
-    if (!pins_init(&f.pins, l->arena, l->journal))
+    if (!program_ready() || !pins_init(&f.pins, l->arena, l->journal))
         return NULL;
     emit_all(&f, exports, nexports);
     for (size_t i = 0; i < f.sources.n; i++)
@@ -700,6 +746,11 @@ void guards_free(Guards *g)
     Py_XDECREF(g->slot_names);
     Py_DECREF(g->capsule);
     mem_free(g);
+}
+
+bool guards_dead(const Guards *g)
+{
+    return g->life->dead;
 }
 
 int guards_nexports(const Guards *g)

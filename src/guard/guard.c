@@ -25,16 +25,11 @@ static uintptr_t implied_by(GuardKind kind)
 {
     uintptr_t self = (uintptr_t)1 << kind;
     switch (kind) {
-    case GUARD_TYPE:
-        return self | BIT(EQ) | BIT(TENSOR);
-    case GUARD_BOUND:
-        return ~BIT(UNBOUND);
-    case GUARD_LEN:
-        return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ);
-    case GUARD_NONEMPTY:
-        return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) | BIT(LEN);
-    default:
-        return self;
+    case GUARD_TYPE: return self | BIT(EQ) | BIT(TENSOR);
+    case GUARD_BOUND: return ~BIT(UNBOUND);
+    case GUARD_LEN: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ);
+    case GUARD_NONEMPTY: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) | BIT(LEN);
+    default: return self;
     }
 }
 
@@ -123,7 +118,8 @@ Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj)
 {
     if (kind != GUARD_ABSENT)
         return guard_add(l, (Guard){ .kind = kind, .src = s, .obj = obj });
-    PyObject *key = arena_hold(l->arena, interned(obj)); /* compared by address in the chain */
+    PyObject *key =
+        arena_hold(l->arena, interned(obj)); /* compared by address in the chain */
     TRY_PTR(key);
     return guard_add(l, (Guard){ .kind = kind, .src = s, .obj = key });
 }
@@ -143,13 +139,17 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
         return ST_OK;
     if (!ptrmap_put(names, l->arena, l->journal, key, NULL))
         return ST_ERROR;
-    return guard_add(l, (Guard){ .kind = GUARD_CLASSATTR, .absent = value == NULL,
-                                 .obj = (PyObject *)t, .key = key, .obj2 = value });
+    return guard_add(l, (Guard){ .kind = GUARD_CLASSATTR,
+                                 .absent = value == NULL,
+                                 .obj = (PyObject *)t,
+                                 .key = key,
+                                 .obj2 = value });
 }
 
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead)
 {
-    return guard_add(l, (Guard){ .kind = GUARD_HASNEXT, .src = s, .n = has, .size = (size_t)ahead });
+    return guard_add(
+        l, (Guard){ .kind = GUARD_HASNEXT, .src = s, .n = has, .size = (size_t)ahead });
 }
 
 Status guard_different(GuardList *l, Source *const *group, size_t n)
@@ -168,15 +168,17 @@ enum { ASKED_PRED = 1, ASKED_NORAISE = 2, ASKED_VALUE = 4 };
 
 typedef struct Walk {
     GuardList *list;
-    bool open;   /* a leaf whose value is not guarded */
-    bool full;   /* a leaf has its share of predicates */
+    bool open; /* a leaf whose value is not guarded */
+    bool full; /* a leaf has its share of predicates */
     Status status;
 } Walk;
 
 static bool leaf_known(const Expr *leaf)
 {
-    uintptr_t by = leaf->kind == EX_LEN ? BIT(LEN) | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) : BIT(EQ);
-    return leaf->kind != EX_DIM && (leaf->src->kind == SRC_CONST || (leaf->src->asked & by));
+    uintptr_t by =
+        leaf->kind == EX_LEN ? BIT(LEN) | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) : BIT(EQ);
+    return leaf->kind != EX_DIM &&
+           (leaf->src->kind == SRC_CONST || (leaf->src->asked & by));
 }
 
 static void look(Expr *leaf, void *arg)
@@ -206,7 +208,8 @@ static void settle(Expr *leaf, void *arg)
         w->status = guard_num(l, GUARD_LEN, leaf->src, PyLong_AsSsize_t(leaf->value));
     else if (!(leaf->asked & ASKED_VALUE)) {
         JSET(l->journal, leaf->asked, leaf->asked | ASKED_VALUE);
-        w->status = guard_add(l, (Guard){ .kind = GUARD_VALUE, .expr = leaf,
+        w->status = guard_add(l, (Guard){ .kind = GUARD_VALUE,
+                                          .expr = leaf,
                                           .n = PyLong_AsSsize_t(leaf->value) });
     }
 }

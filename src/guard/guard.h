@@ -79,6 +79,8 @@ void guards_free(Guards *g);
  * True: out[0..nexports) are new references. False: nothing is written and no exception is set. */
 bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc, PyObject **out);
 int guards_nexports(const Guards *g);
+/* Something it compares by address is gone: no call will ever match again. */
+bool guards_dead(const Guards *g);
 
 /* After a miss: what failed, as text ("type(L['x']) is …, but it is …"). New str. */
 PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc);

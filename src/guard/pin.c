@@ -90,7 +90,8 @@ static bool lasting(PyObject *obj)
 /* The module whose globals a dict is; borrowed or NULL. */
 static PyObject *module_of(PyObject *dict)
 {
-    PyObject *name = PyDict_CheckExact(dict) ? PyDict_GetItemString(dict, "__name__") : NULL;
+    PyObject *name =
+        PyDict_CheckExact(dict) ? PyDict_GetItemString(dict, "__name__") : NULL;
     PyObject *modules = PyImport_GetModuleDict();
     if (name == NULL || !PyUnicode_CheckExact(name) || !PyDict_CheckExact(modules))
         return NULL;
@@ -139,8 +140,9 @@ static const char *const *parts_of(PyTypeObject *t)
 static bool c_descriptor(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    return t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type || t == &PyMethodDescr_Type ||
-           t == &PyWrapperDescr_Type || t == &PyClassMethodDescr_Type;
+    return t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type ||
+           t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
+           t == &PyClassMethodDescr_Type;
 }
 
 /* A weak reference to obj if that is possible and sensible, else obj. New reference. */
@@ -214,15 +216,13 @@ bool attr_holds(const ClassAttr *attr, PyObject *value)
     if (value == NULL || attr->kind == ATTR_ABSENT)
         return value == NULL && attr->kind == ATTR_ABSENT;
     switch (attr->kind) {
-    case ATTR_WEAK:
-        return is_it(attr->obj, value);
+    case ATTR_WEAK: return is_it(attr->obj, value);
     case ATTR_PARTS:
         return (void *)Py_TYPE(value) == attr->owner &&
                parts_hold(attr->obj, value, parts_of(attr->owner));
     case ATTR_DESCR:
         return c_descriptor(value) && (void *)PyDescr_TYPE(value) == attr->owner &&
                PyDescr_NAME(value) == attr->obj;
-    default:
-        return value == attr->obj || const_same(value, attr->obj);
+    default: return value == attr->obj || const_same(value, attr->obj);
     }
 }

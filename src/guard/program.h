@@ -65,15 +65,15 @@ typedef struct Group { /* payload of DISTINCT; behind reg[]: the table, if the g
 /* One fact about what a lookup in a class gives. */
 typedef enum {
     ATTR_ABSENT,
-    ATTR_OWN,   /* obj itself, or const_same as it */
-    ATTR_WEAK,  /* obj is a weak reference to it */
+    ATTR_OWN,  /* obj itself, or const_same as it */
+    ATTR_WEAK, /* obj is a weak reference to it */
     ATTR_PARTS, /* obj is a tuple: facts about the functions in a property, staticmethod … */
     ATTR_DESCR, /* a descriptor that C made for a class: same kind, class and name */
 } AttrKind;
 
 typedef struct ClassAttr {
     PyObject *name, *obj;
-    void *owner;    /* DESCR: the class; PARTS: the type of the descriptor */
+    void *owner; /* DESCR: the class; PARTS: the type of the descriptor */
     AttrKind kind;
 } ClassAttr;
 
@@ -92,7 +92,7 @@ typedef struct Life {
 } Life;
 
 struct Guards {
-    Check *code;        /* ends with DONE */
+    Check *code; /* ends with DONE */
     size_t n;
     PyObject **regs;
     size_t nregs;
@@ -102,9 +102,9 @@ struct Guards {
     uint32_t *owned, *exports;
     size_t nowned;
     int nexports, nslots;
-    PyObject **held;    /* references the program owns, weak reference objects included */
+    PyObject **held; /* references the program owns, weak reference objects included */
     size_t nheld;
-    PyObject *capsule;  /* of life */
+    PyObject *capsule; /* of life */
     PyObject *slot_names;
 };
 
@@ -119,6 +119,8 @@ typedef struct Entered {
  * which class (nclasses: a life). Owned registers are to be released in each case. */
 Check *program_run(Guards *g, const Entered *in, size_t *class_at);
 void program_release(Guards *g);
+/* Looks up what runs need; before the first freeze. False with an exception set. */
+bool program_ready(void);
 
 /* -- Pins (guard/pin.c) ----------------------------------------------------- */
 
@@ -130,12 +132,12 @@ typedef struct Pins {
     PtrMap pinned;
     PyObject *capsule, *callback;
     Life *life;
-    bool failed;        /* exception set */
+    bool failed; /* exception set */
 } Pins;
 
 bool pins_init(Pins *p, Arena *arena, Journal *journal);
 void pins_drop(Pins *p); /* after a failure, or once `held` has been taken over */
-void *pins_own(Pins *p, PyObject *obj);  /* gives obj back */
+void *pins_own(Pins *p, PyObject *obj); /* gives obj back */
 /* Makes comparing with obj by address right: owns it, or has `life` end with it. */
 void *pins_pin(Pins *p, PyObject *obj);
 /* Fills in kind, obj and owner. */

@@ -79,20 +79,15 @@ static SrcKind kind_of(const Check *c, PyObject **key)
 {
     *key = NULL;
     switch (c->op) {
-    case DO_LOAD_KEYED:
-        *key = ((KeyRef *)c->p)->key;
-        return SRC_ITEM;
-    case DO_LOAD_INST_KEY:
-        return SRC_KEYAT;
-    case DO_LOAD_ATTR: case DO_LOAD_ITEM: case DO_LOAD_MEMBER: case DO_LOAD_CLASSVAR:
-    case DO_LOAD_KWDEFAULT:
-        *key = c->p;
-        break;
-    case DO_LOAD_GETSET:
-        *key = PyDescr_NAME((PyObject *)c->p);
-        break;
-    default:
-        break;
+    case DO_LOAD_KEYED: *key = ((KeyRef *)c->p)->key; return SRC_ITEM;
+    case DO_LOAD_INST_KEY: return SRC_KEYAT;
+    case DO_LOAD_ATTR:
+    case DO_LOAD_ITEM:
+    case DO_LOAD_MEMBER:
+    case DO_LOAD_CLASSVAR:
+    case DO_LOAD_KWDEFAULT: *key = c->p; break;
+    case DO_LOAD_GETSET: *key = PyDescr_NAME((PyObject *)c->p); break;
+    default: break;
     }
     return (SrcKind)c->op;
 }
@@ -118,6 +113,12 @@ static void tail(Reader *rd, const Check *c)
 {
     PyObject *key;
     SrcKind k = kind_of(c, &key);
+    if (k == SRC_AT) {
+        text_put(rd->t, "[");
+        put_reg(rd, c->c);
+        text_put(rd->t, "]");
+        return;
+    }
     if (c->op == DO_LOAD_INST_KEY)
         source_print_tail(rd->t, SRC_DICT, NULL, 0);
     source_print_tail(rd->t, k, key, key ? 0 : NUMBER(c));
@@ -182,8 +183,9 @@ static void put_eval(Reader *rd, const Check *c)
         break;
     default:
         put_operand(rd, c->b);
-        text_put(rd->t, " %s ", c->op == DO_EVAL_BINARY ? calc_binary_name(c->hint)
-                                                        : calc_compare_name(c->hint));
+        text_put(rd->t, " %s ",
+                 c->op == DO_EVAL_BINARY ? calc_binary_name(c->hint)
+                                         : calc_compare_name(c->hint));
         put_operand(rd, c->c);
     }
 }
@@ -216,7 +218,8 @@ typedef struct Row {
 static bool row_of(const Check *c, Row *row)
 {
     static const uint8_t instance_rows[] = {
-        [DO_INST_TYPE - DO_INST_TYPE] = GUARD_TYPE, [DO_INST_KEYS - DO_INST_TYPE] = GUARD_KEYS,
+        [DO_INST_TYPE - DO_INST_TYPE] = GUARD_TYPE,
+        [DO_INST_KEYS - DO_INST_TYPE] = GUARD_KEYS,
         [DO_INST_LEN - DO_INST_TYPE] = GUARD_LEN,
         [DO_INST_NONEMPTY - DO_INST_TYPE] = GUARD_NONEMPTY,
         [DO_INST_ABSENT - DO_INST_TYPE] = GUARD_ABSENT,
@@ -233,7 +236,8 @@ static bool row_of(const Check *c, Row *row)
         return false;
     if (c->q)
         row->obj = c->q;
-    else if (row->kind == GUARD_KEYS || row->kind == GUARD_ABSENT || row->kind == GUARD_SETEQ)
+    else if (row->kind == GUARD_KEYS || row->kind == GUARD_ABSENT ||
+             row->kind == GUARD_SETEQ)
         row->obj = c->op == DO_ABSENT_KEYED ? ((KeyRef *)c->p)->key : c->p;
     return true;
 }
@@ -276,7 +280,9 @@ static void put_row(Reader *rd, const Check *c, const Row *row)
 static void put_posted(Reader *rd, const Check *c)
 {
     static const GuardKind rows[] = {
-        [POST_TYPE] = GUARD_TYPE, [POST_IS] = GUARD_IS, [POST_EQ] = GUARD_EQ,
+        [POST_TYPE] = GUARD_TYPE,
+        [POST_IS] = GUARD_IS,
+        [POST_EQ] = GUARD_EQ,
     };
     if (c->post == POST_NONE || c->post == POST_ABSENT) {
         put_load(rd, c);
@@ -296,8 +302,8 @@ static void put_truth(Reader *rd, const Check *c)
     }
     text_put(rd->t, c->c ? "len(" : "");
     put_reg(rd, c->b);
-    text_put(rd->t, "%s %s %zd is %s", c->c ? ")" : "", calc_compare_name(c->hint), NUMBER(c),
-             c->q ? "true" : "false");
+    text_put(rd->t, "%s %s %zd is %s", c->c ? ")" : "", calc_compare_name(c->hint),
+             NUMBER(c), c->q ? "true" : "false");
 }
 
 /* What the instruction demands. */
@@ -324,8 +330,9 @@ static void put_attr(Text *t, const ClassRef *c, const ClassAttr *a)
     if (a->kind == ATTR_ABSENT)
         text_put(t, " is absent");
     else if (a->kind == ATTR_PARTS || a->kind == ATTR_DESCR)
-        text_put(t, " is the %s", a->kind == ATTR_DESCR ? "descriptor of its class"
-                                                         : ((PyTypeObject *)a->owner)->tp_name);
+        text_put(t, " is the %s",
+                 a->kind == ATTR_DESCR ? "descriptor of its class"
+                                       : ((PyTypeObject *)a->owner)->tp_name);
     else {
         bool weak = a->kind == ATTR_WEAK;
         text_put(t, " is ");
@@ -384,7 +391,8 @@ static void put_found_length(Reader *rd, const Check *c)
 {
     PyObject *o = rd->g->regs[c->b];
     Py_ssize_t n = c->op >= DO_INST_TYPE && c->op <= DO_INST_ABSENT ? cpy_inst_len(o)
-                   : Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE ? -1 : PyObject_Size(o);
+                   : Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE     ? -1
+                                                                    : PyObject_Size(o);
     PyErr_Clear();
     if (n >= 0)
         text_put(rd->t, ", but it is %zd", n);
@@ -423,17 +431,14 @@ static void put_failure(Reader *rd, const Check *c)
         return;
     }
     switch (c->op) {
-    case DO_TENSOR:
-        put_tensor(rd, c);
-        break;
-    case DO_TYPE: case DO_IS: case DO_EQ: case DO_VALUE:
-        put_found(rd, regs[c->b], c->op == DO_TYPE);
-        break;
-    case DO_LEN: case DO_INST_LEN:
-        put_found_length(rd, c);
-        break;
-    default:
-        text_put(rd->t, ", but it is not so");
+    case DO_TENSOR: put_tensor(rd, c); break;
+    case DO_TYPE:
+    case DO_IS:
+    case DO_EQ:
+    case DO_VALUE: put_found(rd, regs[c->b], c->op == DO_TYPE); break;
+    case DO_LEN:
+    case DO_INST_LEN: put_found_length(rd, c); break;
+    default: text_put(rd->t, ", but it is not so");
     }
 }
 
@@ -463,7 +468,8 @@ static void put_why(Reader *rd, const Check *at, size_t class_at)
         put_failure(rd, at);
 }
 
-PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc)
+PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                     PyObject *exc)
 {
     Entered in = { func, exc, slots, nslots };
     size_t class_at;

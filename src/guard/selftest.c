@@ -45,6 +45,8 @@ static int named(PyObject *name, const char *const *names, size_t n)
     return -1;
 }
 
+static Expr *to_expr(Bench *b, PyObject *o);
+
 static Source *to_source(Bench *b, PyObject *o)
 {
     PyObject *name, *base = Py_None, *key = Py_None, *hint = NULL;
@@ -52,6 +54,11 @@ static Source *to_source(Bench *b, PyObject *o)
     if (!PyArg_ParseTuple(o, "O|OOnO", &name, &base, &key, &index, &hint))
         return NULL;
     int kind = named(name, source_names, COUNT_OF(source_names));
+    if (kind == SRC_AT) {
+        Source *b0 = to_source(b, base);
+        Expr *e = b0 ? to_expr(b, key) : NULL;
+        return e ? source_at(&b->sources, b0, e) : NULL;
+    }
     Source *up = kind >= 0 && base != Py_None ? to_source(b, base) : NULL;
     if (kind < 0 || (base != Py_None && up == NULL))
         return NULL;
@@ -62,14 +69,12 @@ static Source *to_source(Bench *b, PyObject *o)
     return s;
 }
 
-static Expr *to_expr(Bench *b, PyObject *o);
-
 static Expr *operation(Bench *b, const char *what, int op, PyObject *x, PyObject *y)
 {
     Expr *a = to_expr(b, x), *c = a && y ? to_expr(b, y) : NULL, *e;
     if (a == NULL || (y && c == NULL))
         return NULL;
-    e = strcmp(what, "un") == 0 ? expr_unary(&b->exprs, (char)op, a)
+    e = strcmp(what, "un") == 0    ? expr_unary(&b->exprs, (char)op, a)
         : strcmp(what, "bin") == 0 ? expr_binary(&b->exprs, op, a, c)
                                    : expr_compare(&b->exprs, op, a, c);
     if (e == NULL && !PyErr_Occurred())
@@ -92,7 +97,8 @@ static Expr *to_expr(Bench *b, PyObject *o)
     Source *s = to_source(b, x);
     if (s == NULL)
         return NULL;
-    return strcmp(what, "len") == 0 ? expr_len(&b->exprs, s, y) : expr_leaf(&b->exprs, s, y);
+    return strcmp(what, "len") == 0 ? expr_len(&b->exprs, s, y)
+                                    : expr_leaf(&b->exprs, s, y);
 }
 
 static Status add_expr(Bench *b, int kind, PyObject *g)
@@ -123,7 +129,8 @@ static Status add_bytes(Bench *b, int kind, Source *s, PyObject *bytes)
     char *copy = arena_alloc(&b->arena, size);
     TRY_PTR(copy);
     memcpy(copy, PyBytes_AS_STRING(bytes), size);
-    return guard_add(&b->list, (Guard){ .kind = (GuardKind)kind, .src = s, .p = copy, .size = size });
+    return guard_add(
+        &b->list, (Guard){ .kind = (GuardKind)kind, .src = s, .p = copy, .size = size });
 }
 
 static Status add_on_source(Bench *b, int kind, PyObject *g)
@@ -136,17 +143,19 @@ static Status add_on_source(Bench *b, int kind, PyObject *g)
     switch (kind) {
     case GUARD_ALIAS: {
         Source *other = to_source(b, x);
-        return other ? guard_add(&b->list, (Guard){ .kind = GUARD_ALIAS, .src = s, .other = other })
+        return other ? guard_add(&b->list,
+                                 (Guard){ .kind = GUARD_ALIAS, .src = s, .other = other })
                      : ST_ERROR;
     }
     case GUARD_HASNEXT:
-        return guard_has_next(&b->list, s, PyObject_IsTrue(x), y ? PyLong_AsSsize_t(y) : 0);
-    case GUARD_LEN: case GUARD_NONEMPTY: case GUARD_NDEFAULTS:
+        return guard_has_next(&b->list, s, PyObject_IsTrue(x),
+                              y ? PyLong_AsSsize_t(y) : 0);
+    case GUARD_LEN:
+    case GUARD_NONEMPTY:
+    case GUARD_NDEFAULTS:
         return guard_num(&b->list, (GuardKind)kind, s, PyLong_AsSsize_t(x));
-    case GUARD_TENSOR:
-        return add_bytes(b, kind, s, x);
-    default:
-        return guard_obj(&b->list, (GuardKind)kind, s, x);
+    case GUARD_TENSOR: return add_bytes(b, kind, s, x);
+    default: return guard_obj(&b->list, (GuardKind)kind, s, x);
     }
 }
 
@@ -173,7 +182,8 @@ static bool bench_init(Bench *b)
     memset(b, 0, sizeof *b);
     arena_init(&b->arena);
     b->list = (GuardList){ .arena = &b->arena, .journal = &b->journal };
-    return sources_init(&b->sources, &b->arena) == 0 && exprs_init(&b->exprs, &b->arena) == 0;
+    return sources_init(&b->sources, &b->arena) == 0 &&
+           exprs_init(&b->exprs, &b->arena) == 0;
 }
 
 static void bench_free(Bench *b)
@@ -218,7 +228,8 @@ static PyObject *build(PyObject *self, PyObject *args)
     PyObject *guards, *exports = NULL, *names = Py_None, *none = PyList_New(0);
     Bench b;
     Guards *g = NULL;
-    if (none && PyArg_ParseTuple(args, "O!|O!O", &PyList_Type, &guards, &PyList_Type, &exports, &names)) {
+    if (none && PyArg_ParseTuple(args, "O!|O!O", &PyList_Type, &guards, &PyList_Type,
+                                 &exports, &names)) {
         if (bench_init(&b) && record(&b, guards))
             g = freeze(&b, exports ? exports : none, names);
         bench_free(&b);
@@ -237,7 +248,8 @@ static bool call_parse(PyObject *args, Call *c, long *times)
 {
     PyObject *capsule, *slots;
     *c = (Call){ 0 };
-    if (!PyArg_ParseTuple(args, "OO!|OOl", &capsule, &PyTuple_Type, &slots, &c->func, &c->exc, times))
+    if (!PyArg_ParseTuple(args, "OO!|OOl", &capsule, &PyTuple_Type, &slots, &c->func,
+                          &c->exc, times))
         return false;
     c->g = PyCapsule_GetPointer(capsule, "guards");
     c->n = (int)PyTuple_GET_SIZE(slots);
@@ -269,7 +281,8 @@ static PyObject *why(PyObject *self, PyObject *args)
 {
     Call c;
     long times;
-    return call_parse(args, &c, &times) ? guards_why(c.g, c.func, c.slots, c.n, c.exc) : NULL;
+    return call_parse(args, &c, &times) ? guards_why(c.g, c.func, c.slots, c.n, c.exc)
+                                        : NULL;
 }
 
 static PyObject *text(PyObject *self, PyObject *capsule)
@@ -337,7 +350,8 @@ static PyObject *same_source(PyObject *self, PyObject *args)
     PyObject *x, *y;
     if (!PyArg_ParseTuple(args, "OO", &x, &y))
         return NULL;
-    Source *s = bench_init(&b) ? to_source(&b, x) : NULL, *t = s ? to_source(&b, y) : NULL;
+    Source *s = bench_init(&b) ? to_source(&b, x) : NULL,
+           *t = s ? to_source(&b, y) : NULL;
     bench_free(&b);
     return t ? PyBool_FromLong(s == t) : NULL;
 }
@@ -464,19 +478,28 @@ static PyObject *blocks(PyObject *self, PyObject *none)
 }
 
 PyMethodDef guard_selftest_methods[] = {
-    { "guard_build", build, METH_VARARGS, "guard_build(guards, exports=[], slot_names=None)" },
-    { "guard_run", run, METH_VARARGS, "guard_run(program, slots, func=None, exc=None) -> tuple or None" },
-    { "guard_why", why, METH_VARARGS, "guard_why(program, slots, func=None, exc=None) -> str" },
+    { "guard_build", build, METH_VARARGS,
+      "guard_build(guards, exports=[], slot_names=None)" },
+    { "guard_run", run, METH_VARARGS,
+      "guard_run(program, slots, func=None, exc=None) -> tuple or None" },
+    { "guard_why", why, METH_VARARGS,
+      "guard_why(program, slots, func=None, exc=None) -> str" },
     { "guard_text", text, METH_O, "guard_text(program) -> str" },
-    { "guard_time", time_, METH_VARARGS, "guard_time(program, slots, func, exc, times) -> ns a check" },
-    { "guard_count", count, METH_VARARGS, "guard_count(guards, more) -> lengths around a rewind" },
-    { "guard_fake_torch", fake_torch, METH_O, "guard_fake_torch(ambient): a tensor is known by its type's name" },
+    { "guard_time", time_, METH_VARARGS,
+      "guard_time(program, slots, func, exc, times) -> ns a check" },
+    { "guard_count", count, METH_VARARGS,
+      "guard_count(guards, more) -> lengths around a rewind" },
+    { "guard_fake_torch", fake_torch, METH_O,
+      "guard_fake_torch(ambient): a tensor is known by its type's name" },
     { "guard_blocks", blocks, METH_NOARGS, "guard_blocks() -> raw blocks held" },
     { "expr_text", express, METH_O, "expr_text(e) -> (text, total, small, size, value)" },
-    { "source_text", name_source, METH_VARARGS, "source_text(source, slot_names=None) -> str" },
+    { "source_text", name_source, METH_VARARGS,
+      "source_text(source, slot_names=None) -> str" },
     { "source_same", same_source, METH_VARARGS, "source_same(a, b): are they one node?" },
-    { "map_items", map_items, METH_O, "map_items(operations) -> items of a KeyMap afterwards" },
-    { "iter_peek", peek, METH_VARARGS, "iter_peek(iterator, ahead=0) -> (status[, item])" },
+    { "map_items", map_items, METH_O,
+      "map_items(operations) -> items of a KeyMap afterwards" },
+    { "iter_peek", peek, METH_VARARGS,
+      "iter_peek(iterator, ahead=0) -> (status[, item])" },
     { "iter_check", iter_check, METH_NOARGS, "iter_check(): layouts are as described" },
     { NULL },
 };

@@ -13,9 +13,12 @@
 
 static uint64_t seed;
 static bool only_exits; /* every segment is empty: one instruction at a time */
+static bool calm;       /* segments as long as can be, no mishaps */
 
 static bool chance(int percent)
 {
+    if (calm || only_exits)
+        return percent > 50;
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (int)(seed >> 33) % 100 < percent;
 }
@@ -41,7 +44,7 @@ static bool check(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
                   PyObject **out)
 {
     stats.checks++;
-    if (nslots != g->nslots || (exc != NULL) != g->has_exc || (!only_exits && chance(5)))
+    if (nslots != g->nslots || (exc != NULL) != g->has_exc || chance(5))
         return false;
     for (int i = 0; i < nslots; i++)
         if ((slots[i] != NULL) != g->present[i])
@@ -302,7 +305,7 @@ static Entry *finish_entry(Trace *t, int nargs)
     e->guards = t->g;
     e->graph = Py_NewRef(Py_None);
     e->pure = true;
-    if (!only_exits && chance(6))
+    if (chance(6))
         emit_raise(a);
     if (t->returned) {
         emit(a, t->value);
@@ -320,7 +323,7 @@ static Entry *finish_entry(Trace *t, int nargs)
         entry_free(e);
         return NULL;
     }
-    if (!only_exits && chance(15)) {
+    if (chance(15)) {
         e->idle = true;
         stats.idles++;
     }
@@ -356,7 +359,7 @@ static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *
                              PyObject *exc, Entry **out)
 {
     stats.compiles++;
-    if (!only_exits && chance(8)) {
+    if (chance(8)) {
         stats.plains++;
         return chance(50) ? COMPILE_PLAIN : COMPILE_NOTHING;
     }
@@ -379,11 +382,12 @@ static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *
 static PyObject *fake(PyObject *self, PyObject *args)
 {
     unsigned long long s;
-    int exits = 0, budget = 100;
-    if (!PyArg_ParseTuple(args, "K|pi", &s, &exits, &budget))
+    int exits = 0, budget = 100, peace = 0;
+    if (!PyArg_ParseTuple(args, "K|pip", &s, &exits, &budget, &peace))
         return NULL;
     seed = s * 2654435761u + 88172645463325252u;
     only_exits = exits;
+    calm = peace;
     run_idle_budget = budget;
     run_compile = compile;
     run_check = check;
@@ -439,7 +443,7 @@ static PyObject *switch_off(PyObject *self, PyObject *off)
 
 PyMethodDef run_tramp_selftest_methods[] = {
     { "fake", fake, METH_VARARGS,
-      "fake(seed, only_exits=False, idle_budget=100): a compiler that makes up its decisions" },
+      "fake(seed, only_exits=False, idle_budget=100, calm=False): a compiler that makes up its decisions" },
     { "fake_stats", fake_stats, METH_NOARGS, "fake_stats() -> what it has decided" },
     { "tramp", tramp, METH_VARARGS, "tramp(func, slots, options): a call through the trampoline" },
     { "run_forget", forget, METH_NOARGS, "run_forget(): drops all entries" },

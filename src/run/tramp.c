@@ -6,6 +6,7 @@
  * Nothing here recurses per iteration or per frame: the C stack grows only by calls that the
  * program itself makes.
  */
+#include "run/deopt.h"
 #include "run/point.h"
 #include "run/real.h"
 
@@ -104,12 +105,6 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
     return e != NULL;
 }
 
-/* Errors of the program's own operations may be got again, at their place, by running plainly. */
-static bool deopts(Entry *e)
-{
-    return e->pure && PyErr_ExceptionMatches(PyExc_Exception);
-}
-
 static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **out)
 {
     e->used = true;
@@ -118,7 +113,7 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (!deopts(e))
+    if (!e->pure || !deopt_can())
         return GO_RAISE;
     PyErr_Clear();
     return GO_PLAIN;

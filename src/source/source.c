@@ -75,13 +75,24 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssi
     if (s == NULL || (key && (key = keep_key(t->arena, key)) == NULL))
         return NULL;
     size_t at = hash & (t->nbuckets - 1);
-    *s = (Source){ .kind = kind, .id = (uint32_t)t->n++, .base = base, .key = key,
-                   .index = index, .chain = t->bucket[at] };
+    *s = (Source){ .kind = kind,
+                   .id = (uint32_t)t->n++,
+                   .base = base,
+                   .key = key,
+                   .index = index,
+                   .chain = t->bucket[at] };
     t->bucket[at] = s;
     return s;
 }
 
+Source *source_at(Sources *t, Source *base, struct Expr *index)
+{
+    return source_get(t, SRC_AT, base, NULL, (Py_ssize_t)index);
+}
+
 /* -- Text ------------------------------------------------------------------- */
+
+void (*source_print_expr)(Text *t, const struct Expr *e, PyObject *slot_names);
 
 static void put_key(Text *t, PyObject *key, bool bare)
 {
@@ -95,7 +106,8 @@ static void put_key(Text *t, PyObject *key, bool bare)
 }
 
 /* One stretch of a row's text, up to `end`, the base's place excepted. */
-static void put_part(Text *t, const char *at, const char *end, PyObject *key, Py_ssize_t index)
+static void put_part(Text *t, const char *at, const char *end, PyObject *key,
+                     Py_ssize_t index)
 {
     for (char before = 0; at < end; before = *at++)
         if (*at != '%')
@@ -159,6 +171,11 @@ void source_print(Text *t, const Source *s, PyObject *slot_names)
     }
     source_print_root(t, s->kind, s->key, s->index, slot_names);
     while (n-- > 0)
-        source_print_tail(t, path[n]->kind, path[n]->key, path[n]->index);
+        if (path[n]->kind == SRC_AT) {
+            text_put(t, "[");
+            source_print_expr(t, source_expr(path[n]), slot_names);
+            text_put(t, "]");
+        } else
+            source_print_tail(t, path[n]->kind, path[n]->key, path[n]->index);
     mem_free(path);
 }

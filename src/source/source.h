@@ -43,7 +43,19 @@ int sources_init(Sources *t, Arena *arena);
 /* Interned; NULL with MemoryError set. `key` is compared by identity for str (intern it), by exact type and value else. */
 Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssize_t index);
 
-/* `local_name(i)` may be NULL; names come out as L['x']. */
+/* The element of `base` at an index that is an expression; it is kept in `index`. */
+struct Expr;
+Source *source_at(Sources *t, Source *base, struct Expr *index);
+
+static inline struct Expr *source_expr(const Source *s)
+{
+    return (struct Expr *)s->index;
+}
+
+/* Set by guard/, which knows expressions. */
+extern void (*source_print_expr)(Text *t, const struct Expr *e, PyObject *slot_names);
+
+/* slot_names: tuple of str or NULL; slots that have one come out as L['x']. */
 void source_print(Text *t, const Source *s, PyObject *slot_names);
 
 /* The same in pieces, for those who keep paths in another form: what stands before the base,

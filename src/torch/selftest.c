@@ -354,6 +354,60 @@ static PyObject *graph_text(PyObject *self, PyObject *args)
     return r;
 }
 
+typedef PyObject *Make(const Graph *g, const uint32_t *outputs, int n);
+
+static PyObject *made(PyObject *args, Make *make)
+{
+    PyObject *rows, *outs;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &rows, &PyList_Type, &outs))
+        return NULL;
+    Built b;
+    uint32_t outputs[MAX_OUTPUTS];
+    int n = read_outputs(outs, outputs, MAX_OUTPUTS);
+    PyObject *r = NULL;
+    if (build(&b, rows)) {
+        graph_prune(&b.graph, outputs, n);
+        r = make(&b.graph, outputs, n);
+    }
+    built_free(&b);
+    return r;
+}
+
+static PyObject *make_fx(const Graph *g, const uint32_t *outputs, int n)
+{
+    return fx_build(g, outputs, n, NULL);
+}
+
+/* fx(rows, outputs) -> (torch.fx.Graph, example inputs) */
+static PyObject *fx_graph(PyObject *self, PyObject *args)
+{
+    return made(args, make_fx);
+}
+
+/* function(rows, outputs) -> callable */
+static PyObject *function(PyObject *self, PyObject *args)
+{
+    return made(args, fx_function);
+}
+
+/* hand_off(rows, outputs, backend) -> callable */
+static PyObject *hand(PyObject *self, PyObject *args)
+{
+    PyObject *rows, *outs, *backend;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &rows, &PyList_Type, &outs, &backend))
+        return NULL;
+    Built b;
+    uint32_t outputs[MAX_OUTPUTS];
+    int n = read_outputs(outs, outputs, MAX_OUTPUTS);
+    PyObject *r = NULL;
+    if (build(&b, rows)) {
+        graph_prune(&b.graph, outputs, n);
+        r = hand_off(&b.graph, outputs, n, backend, NULL);
+    }
+    built_free(&b);
+    return r;
+}
+
 static PyObject *blocks(PyObject *self, PyObject *unused)
 {
     return PyLong_FromSsize_t(mem_blocks);
@@ -376,6 +430,9 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_twin", twin, METH_O, NULL },
     { "torch_infer", infer, METH_VARARGS, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
+    { "torch_fx", fx_graph, METH_VARARGS, NULL },
+    { "torch_function", function, METH_VARARGS, NULL },
+    { "torch_hand_off", hand, METH_VARARGS, NULL },
     { "torch_blocks", blocks, METH_NOARGS, NULL },
     { 0 },
 };

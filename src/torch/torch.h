@@ -129,7 +129,16 @@ Status infer_replay(Graph *g, size_t n);
 
 /* -- torch.fx (torch/fx.c) ------------------------------------------------------ */
 
-/* Builds torch.fx.Graph from the live nodes with Node objects made in C. New reference to (graph, example_inputs list). */
-PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs);
+/* Builds torch.fx.Graph from the live nodes (graph_prune first) with Node objects made in C: placeholders first, in id order, the
+ * order of the example inputs; one output node with a tuple. New reference to (graph, example_inputs list). */
+PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names);
+
+/* The same graph as a function that runs it: positional arguments are the live inputs in id order, the value is the tuple of
+ * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
+PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
+
+/* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
+ * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names);
 
 #endif

@@ -49,19 +49,18 @@ static Status fold(Tx *tx, PyObject *result, Var **out)
     return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s", Py_TYPE(result)->tp_name);
 }
 
+/* C-level attributes (int.real, range.start, code.co_name, dtype.is_complex …) are constants if their values are. */
 static Status const_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
-    PyObject *o = self->real;
-    if (!torch_ready || !(self->type == torch_types.dtype || self->type == torch_types.device ||
-                          self->type == torch_types.layout))
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr == NULL || (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
         return var_generic_getattr(tx, self, name, out);
-    PyObject *r = PyObject_GetAttr(o, name);
+    PyObject *r = PyObject_GetAttr(self->real, name);
     if (r == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, r));
-    if (const_immutable(r))
-        return const_peek(tx, r, out);
-    return var_generic_getattr(tx, self, name, out);
+    return const_immutable(r) ? const_peek(tx, r, out) : var_generic_getattr(tx, self, name, out);
 }
 
 static Status const_len(Tx *tx, Var *self, Var **out)

@@ -101,7 +101,21 @@ Status cell_set(Tx *tx, CellVar *c, Var *value)
     return ST_OK;
 }
 
-const VarKind kind_cell = { .name = "cell", .id = KIND_cell, .truth = yes_, .hash = by_identity };
+static Status cell_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    if (name != str_cell_contents)
+        return var_generic_getattr(tx, self, name, out);
+    TRY(cell_get(tx, AS(CellVar, self), out));
+    return *out ? ST_OK : raise_type(tx, PyExc_ValueError, "Cell is empty");
+}
+
+static Status cell_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    return name == str_cell_contents ? cell_set(tx, AS(CellVar, self), value)
+                                     : var_generic_setattr(tx, self, name, value);
+}
+
+const VarKind kind_cell = { .name = "cell", .id = KIND_cell, .getattr = cell_getattr, .setattr = cell_setattr, .truth = yes_, .hash = by_identity };
 
 /* -- super() ------------------------------------------------------------------------ */
 

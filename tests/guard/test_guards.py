@@ -642,3 +642,42 @@ def test_functools_partial_and_a_deep_program():
     p = Program([("TYPE", s, functools.partial), ("IS", src("GETSET", s, "func"), max),
                  ("EQ", index(src("GETSET", s, "args"), 0), 1)])
     assert p.hit(f) and not p.hit(functools.partial(min, 1)) and not p.hit(functools.partial(max, True))
+
+
+# -- Elements at a varying index (rule 11) ----------------------------------------------
+
+
+def test_elements_at_an_expression():
+    layers, i = attr(X, "layers"), ("bin", 1 - 1, leaf(Y, 0), const(1))
+    e = src("AT", layers, i)
+    p = Program([("TYPE", X, Plain), ("TYPE", layers, list), ("TYPE", e, Plain), ("EQ", attr(e, "n"), 3)],
+                [e, attr(e, "w")], ("m", "i"))
+    m = Plain(layers=[Plain(n=3, w=k) for k in range(5)] + [Plain(n=4, w=9), 7])
+    for k in range(4):
+        assert p(m, k) == (m.layers[k + 1], k + 1)
+    assert p(m, 4) is None and p.why(m, 4) == "L['m'].layers[L['i'] + 1].n == 3, same type and bits, but it is 4"
+    assert p(m, 5) is None and p(m, 99) is None and p(m, True) is None and p(m, 2**80) is None
+    assert p(m, -4) == (m.layers[-3], 4)
+    assert "-> L['m'].layers[L['i'] + 1].w" in p.text
+
+
+def test_a_constant_whose_type_changes():
+    class C:
+        pass
+
+    class D:
+        pass
+
+    o = C()
+    p = Program([("TYPE", src("CONST", None, o), C)])
+    assert p.hit()
+    o.__class__ = D
+    assert not p.hit()
+
+
+def test_keys_and_sets_are_copied():
+    keys, s = ["a"], {1}
+    p = Program([("KEYS", X, keys), ("SETEQ", Y, s)])
+    keys.append("b")
+    s.add(2)
+    assert p.hit({"a": 1}, {1}) and not p.hit({"a": 1, "b": 1}, {1})

@@ -1,0 +1,146 @@
+/*
+ * torch/handoff.c -- from the captured graph to the callable an entry holds.
+ *
+ * Takes: live nodes and a backend. Gives: for "eager" the runner itself; else what jedlik._handoff got from the backend,
+ * in a wrapper that sees to it that every call gives a tuple of the right length.
+ */
+#include "torch/lib.h"
+#include <structmember.h>
+
+/* -- What a backend gave ------------------------------------------------------- */
+
+typedef struct Compiled {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *target;
+    PyObject *backend; /* for messages */
+    Py_ssize_t noutputs;
+} Compiled;
+
+static PyObject *wrong_result(const Compiled *c, PyObject *r)
+{
+    if (PyTuple_Check(r) || PyList_Check(r))
+        PyErr_Format(PyExc_RuntimeError, "the graph compiled by backend %R gave %zd values, it has %zd outputs",
+                     c->backend, Py_SIZE(r), c->noutputs);
+    else
+        PyErr_Format(PyExc_RuntimeError, "the graph compiled by backend %R gave a %s, not a tuple of %zd outputs",
+                     c->backend, Py_TYPE(r)->tp_name, c->noutputs);
+    Py_DECREF(r);
+    return NULL;
+}
+
+static PyObject *compiled_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    const Compiled *c = (Compiled *)self;
+    PyObject *r = PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+    if (r == NULL || (PyTuple_CheckExact(r) && PyTuple_GET_SIZE(r) == c->noutputs))
+        return r;
+    if (!(PyTuple_Check(r) || PyList_Check(r)) || Py_SIZE(r) != c->noutputs)
+        return wrong_result(c, r);
+    Py_SETREF(r, PySequence_Tuple(r));
+    return r;
+}
+
+static int compiled_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Compiled *c = (Compiled *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(c->target);
+    Py_VISIT(c->backend);
+    return 0;
+}
+
+static int compiled_clear(PyObject *self)
+{
+    Compiled *c = (Compiled *)self;
+    Py_CLEAR(c->target);
+    Py_CLEAR(c->backend);
+    return 0;
+}
+
+static void compiled_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    compiled_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef compiled_members[] = {
+    { "__vectorcalloffset__", T_PYSSIZET, offsetof(Compiled, vectorcall), READONLY, NULL },
+    { "__wrapped__", T_OBJECT, offsetof(Compiled, target), READONLY, NULL },
+    { 0 },
+};
+
+static PyType_Slot compiled_slots[] = {
+    { Py_tp_dealloc, compiled_dealloc },
+    { Py_tp_traverse, compiled_traverse },
+    { Py_tp_clear, compiled_clear },
+    { Py_tp_call, PyVectorcall_Call },
+    { Py_tp_members, compiled_members },
+    { Py_tp_doc, "What a backend made of a graph." },
+    { 0 },
+};
+
+static PyType_Spec compiled_spec = {
+    .name = "jedlik._engine.CompiledGraph",
+    .basicsize = sizeof(Compiled),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = compiled_slots,
+};
+
+static PyTypeObject *compiled_type;
+
+static PyObject *wrap(PyObject *target, PyObject *backend, int noutputs)
+{
+    if (compiled_type == NULL && (compiled_type = (PyTypeObject *)PyType_FromSpec(&compiled_spec)) == NULL)
+        return NULL;
+    Compiled *c = (Compiled *)compiled_type->tp_alloc(compiled_type, 0);
+    if (c == NULL)
+        return NULL;
+    c->vectorcall = compiled_call;
+    c->target = Py_NewRef(target);
+    c->backend = Py_NewRef(backend);
+    c->noutputs = noutputs;
+    return (PyObject *)c;
+}
+
+/* -- The hand-off -------------------------------------------------------------- */
+
+/* jedlik._backends.eager, by identity: the graph runs as it was captured. */
+static bool runs_as_captured(PyObject *backend)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "jedlik._backends");
+    PyObject *eager = m ? PyObject_GetAttrString(m, "eager") : NULL;
+    bool yes = eager == backend;
+    PyErr_Clear();
+    Py_XDECREF(eager);
+    return yes;
+}
+
+static PyObject *ask_backend(PyObject *pair, PyObject *backend, PyObject *runner)
+{
+    PyObject *m = PyImport_ImportModule("jedlik._handoff");
+    PyObject *r = m ? PyObject_CallMethod(m, "compile_graph", "OOOO", PyTuple_GET_ITEM(pair, 0),
+                                          PyTuple_GET_ITEM(pair, 1), backend, runner)
+                    : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names)
+{
+    PyObject *runner = fx_function(g, outputs, noutputs);
+    if (runner == NULL || runs_as_captured(backend))
+        return runner;
+    PyObject *pair = fx_build(g, outputs, noutputs, slot_names);
+    PyObject *target = pair ? ask_backend(pair, backend, runner) : NULL;
+    PyObject *r = target == NULL     ? NULL
+                  : target == runner ? Py_NewRef(runner)
+                                     : wrap(target, backend, noutputs);
+    Py_XDECREF(target);
+    Py_XDECREF(pair);
+    Py_DECREF(runner);
+    return r;
+}
