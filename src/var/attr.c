@@ -115,6 +115,12 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
     return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
 }
 
+static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
+{
+    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
+    return wrap_pinned(tx, (PyObject *)t, src, out);
+}
+
 /* C getters that only read: the value is loaded through the same getter at run time. */
 static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
@@ -127,14 +133,8 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         }
     }
     if (name == str___class__)
-        return type_value(tx, v, name, (PyObject *)v->type, out);
+        return class_of(tx, v->type, v, out);
     return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
-}
-
-static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
-{
-    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
-    return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
 static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
