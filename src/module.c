@@ -5,6 +5,7 @@
 #include "builtin/handler.h"
 #include "builtin/register.h"
 #include "bytecode/selftest.h"
+#include "cpy/peek.h"
 #include "emit/emit.h"
 #include "guard/selftest.h"
 #include "pipeline.h"
@@ -140,7 +141,7 @@ PyMODINIT_FUNC PyInit__engine(void)
     if (m == NULL)
         return NULL;
     pipeline_module = m;
-    if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || run_init(m) < 0 ||
+    if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);
         return NULL;
