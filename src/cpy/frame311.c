@@ -6,6 +6,9 @@
  * evaluator clears and pops the frame; a frame that was pushed here is only popped here. The
  * evaluator is called directly, never through a frame hook, which might start the frame anew.
  */
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
 #include "cpy/inner311.h"
 
 #define Py_BUILD_CORE 1
@@ -407,3 +410,5 @@ PyObject *cpy_special(PyObject *obj, PyObject *name)
 {
     return _PyObject_LookupSpecial(obj, name);
 }
+
+#endif

@@ -4,6 +4,9 @@
  * Gives: what instance and dict lookups would find, without creating dicts, running user
  * code or setting exceptions. All results are borrowed. Holds: nothing.
  */
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
 #include "cpy/inner311.h"
 
 /* -- Keys tables ---------------------------------------------------------------- */
@@ -198,3 +201,5 @@ PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name)
 {
     return _PyType_Lookup(t, name);
 }
+
+#endif

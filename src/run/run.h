@@ -39,14 +39,14 @@ typedef struct Exit {
 } Exit;
 
 struct Entry {
-    Entry *next;    /* most recently used first */
-    Guards *guards; /* check + export of values to the segment's arguments */
-    PyFunctionObject
-        *seg; /* segment: positional arguments only: graph callable, then exports */
-    PyObject *graph; /* compiled graph, or None if the trace has no node */
-    Exit *exit;      /* NULL: returns the value */
-    bool pure; /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
-    bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
+    Entry *next;             /* most recently used first */
+    Guards *guards;          /* check + export of values to the segment's arguments */
+    PyFunctionObject *seg;   /* segment: positional arguments only: graph callable, then exports */
+    PyObject *graph;         /* compiled graph, or None if the trace has no node */
+    int nops;                /* its operations, for reports */
+    Exit *exit;              /* NULL: returns the value */
+    bool pure;               /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
+    bool idle;               /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     bool used; /* has run at least once */
     uint64_t hits;
@@ -104,7 +104,8 @@ extern bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int 
                          PyObject *exc, PyObject **out);
 extern void (*run_guards_free)(Guards *g);
 
-/* Told once per point, when it has as many entries as options->limit and one more is wanted. */
+/* Told once per point, when it has as many entries as options->limit and one more is wanted;
+ * not if none of them has a graph. */
 extern void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots,
                                  int nslots, PyObject *exc);
 /* Told of each call that runs plainly because it makes a generator or coroutine. */

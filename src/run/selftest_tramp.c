@@ -382,6 +382,34 @@ static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *
 
 /* -- Methods -------------------------------------------------------------------------------------- */
 
+typedef struct Parts {
+    CompileResult (*compile)(Point *, PyFunctionObject *, PyObject *const *, int,
+                             PyObject *, Entry **);
+    bool (*check)(Guards *, PyObject *, PyObject *const *, int, PyObject *, PyObject **);
+    void (*free)(Guards *);
+} Parts;
+
+static Parts real_parts; /* what the fakes stand for */
+
+static void install(Parts p)
+{
+    run_compile = p.compile;
+    run_check = p.check;
+    run_guards_free = p.free;
+}
+
+/* Back to the real compiler; what the fake one made is dropped. */
+static PyObject *unfake(PyObject *self, PyObject *none)
+{
+    if (run_compile == compile) {
+        run_forget();
+        install(real_parts);
+    }
+    run_idle_budget = 100;
+    run_off = false;
+    Py_RETURN_NONE;
+}
+
 static PyObject *fake(PyObject *self, PyObject *args)
 {
     unsigned long long s;
@@ -392,9 +420,9 @@ static PyObject *fake(PyObject *self, PyObject *args)
     only_exits = exits;
     calm = peace;
     run_idle_budget = budget;
-    run_compile = compile;
-    run_check = check;
-    run_guards_free = free_guards;
+    if (run_compile != compile)
+        real_parts = (Parts){ run_compile, run_check, run_guards_free };
+    install((Parts){ compile, check, free_guards });
     memset(&stats, 0, sizeof stats);
     Py_RETURN_NONE;
 }
@@ -450,6 +478,7 @@ PyMethodDef run_tramp_selftest_methods[] = {
     { "fake", fake, METH_VARARGS,
       "fake(seed, only_exits=False, idle_budget=100, calm=False): a compiler that makes "
       "up its decisions" },
+    { "unfake", unfake, METH_NOARGS, "unfake(): the real compiler again" },
     { "fake_stats", fake_stats, METH_NOARGS, "fake_stats() -> what it has decided" },
     { "tramp", tramp, METH_VARARGS,
       "tramp(func, slots, options): a call through the trampoline" },

@@ -88,7 +88,7 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
         return false;
     if (p->nentries >= p->options->limit) {
         p->plain = true;
-        if (run_limit_warning != NULL)
+        if (p->live && run_limit_warning != NULL)
             run_limit_warning(p, func, slots, nslots, exc);
         return false;
     }
