@@ -387,6 +387,7 @@ typedef struct Parts {
                              PyObject *, Entry **);
     bool (*check)(Guards *, PyObject *, PyObject *const *, int, PyObject *, PyObject **);
     void (*free)(Guards *);
+    void (*limit)(Point *, PyFunctionObject *, PyObject *const *, int, PyObject *);
 } Parts;
 
 static Parts real_parts; /* what the fakes stand for */
@@ -396,6 +397,7 @@ static void install(Parts p)
     run_compile = p.compile;
     run_check = p.check;
     run_guards_free = p.free;
+    run_limit_warning = p.limit;
 }
 
 /* Back to the real compiler; what the fake one made is dropped. */
@@ -421,8 +423,9 @@ static PyObject *fake(PyObject *self, PyObject *args)
     calm = peace;
     run_idle_budget = budget;
     if (run_compile != compile)
-        real_parts = (Parts){ run_compile, run_check, run_guards_free };
-    install((Parts){ compile, check, free_guards });
+        real_parts =
+            (Parts){ run_compile, run_check, run_guards_free, run_limit_warning };
+    install((Parts){ compile, check, free_guards, NULL });
     memset(&stats, 0, sizeof stats);
     Py_RETURN_NONE;
 }
