@@ -153,6 +153,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
             return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
         }
+        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set)
+            return var_hash(tx, v, &key, &h); /* unhashable */
         if (v->real == NULL || v->kind == &kind_tensor)
             return graph_break(tx, BRK_IDENTITY, "hash() of %s", v->type->tp_name);
         TRY(var_hash(tx, v, &key, &h));
@@ -208,27 +210,34 @@ static Status breakpoint_(Tx *tx, const Args *a, Var **out)
 
 /* -- super() ---------------------------------------------------------------- */
 
+static Status content_of(Tx *tx, Var *cell, Var **out)
+{
+    TRY(var_real(tx, &cell));
+    return cell_get(tx, AS(CellVar, cell), out);
+}
+
 /* As super_init_without_args: the first argument and the __class__ cell of the function that is running. */
 static Status super_context(Tx *tx, Var **cls, Var **self)
 {
     Frame *f = tx->top;
     PyCodeObject *co = f->code->co;
     PyObject *free_names = tx_hold(tx, PyCode_GetFreevars(co));
-    PyObject *content = tx_hold(tx, PyUnicode_InternFromString("cell_contents"));
-    if (free_names == NULL || content == NULL)
-        return ST_ERROR;
+    TRY_PTR(free_names);
     if (co->co_argcount == 0)
         return raise_type(tx, PyExc_RuntimeError, "super(): no arguments");
     *self = f->slots[0];
     if (*self && (*self)->kind == &kind_cell)
-        TRY(var_getattr(tx, *self, content, self));
+        TRY(content_of(tx, *self, self));
     if (*self == NULL)
         return raise_type(tx, PyExc_RuntimeError, "super(): arg[0] deleted");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(free_names); i++) {
         if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(free_names, i), "__class__") != 0)
             continue;
         Var *cell = f->slots[f->code->nlocalsplus - f->code->nfree + (int)i];
-        return cell ? var_getattr(tx, cell, content, cls) : ST_DECLINE;
+        if (cell == NULL)
+            return ST_DECLINE;
+        TRY(content_of(tx, cell, cls));
+        return *cls ? ST_OK : raise_type(tx, PyExc_RuntimeError, "super(): empty __class__ cell");
     }
     return raise_type(tx, PyExc_RuntimeError, "super(): __class__ cell not found");
 }

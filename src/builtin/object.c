@@ -3,6 +3,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "var/call.h"
 
 static Status none(Tx *tx, Var **out)
 {
@@ -89,6 +90,17 @@ static Status object_init(Tx *tx, const Args *a, Var **out)
                               t->tp_name);
     }
     return none(tx, out);
+}
+
+/* type.__call__(cls, …): what a metaclass gets from super().__call__(). type(x) is a row of its own. */
+static Status type_call(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0];
+    Args rest = args_tail(a, 1);
+    TRY(var_real(tx, &cls));
+    if (cls->kind != &kind_class || cls->real == NULL || cls->real == (PyObject *)&PyType_Type)
+        return ST_DECLINE;
+    return class_instance(tx, cls, &rest, out);
 }
 
 static Status returns_none(Tx *tx, const Args *a, Var **out)
@@ -376,6 +388,7 @@ const Handler handlers_object[] = {
     { "builtins.object.__getattribute__", 2, 2, object_getattribute, NULL },
     { "builtins.object.__setattr__", 3, 3, object_setattr, NULL },
     { "builtins.object.__delattr__", 2, 2, object_delattr, NULL },
+    { "builtins.type.__call__", 1, -1, type_call, ANY_KW },
     { "builtins.type.__getattribute__", 2, 2, object_getattribute, NULL },
     { "builtins.type.__setattr__", 3, 3, object_setattr, NULL },
     { "builtins.type.__delattr__", 2, 2, object_delattr, NULL },

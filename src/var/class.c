@@ -153,7 +153,7 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
     if (init == NULL || (PyObject *)init == NULL)
         return ST_OK;
     if (Py_TYPE(init) == &PyWrapperDescr_Type && init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
-        if ((a->n || a->nkw) && !own_new)
+        if ((a->n || a->nkw) && !own_new && t->tp_new == PyBaseObject_Type.tp_new)
             return raise_type(tx, PyExc_TypeError, "%s() takes no arguments", t->tp_name);
         return ST_OK;
     }
@@ -285,13 +285,24 @@ static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
         *out = tx->notimpl;
         return ST_OK;
     }
-    return graph_break(tx, BRK_NO_SLOT, "union of types");
+    bool plain = Py_TYPE(self->real)->tp_as_number == PyType_Type.tp_as_number || Py_TYPE(self->real) == &PyType_Type;
+    PyObject *with = other->kind == &kind_class || other == tx->none ? other->real : NULL;
+    if (!plain || with == NULL || (other->kind == &kind_class && Py_TYPE(with) != &PyType_Type))
+        return graph_break(tx, BRK_NO_SLOT, "union of types");
+    PyObject *made = tx_hold(tx, reflected ? PyNumber_Or(with, self->real) : PyNumber_Or(self->real, with));
+    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
 static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    if (Py_TYPE(self->real) != &PyType_Type)
-        return graph_break(tx, BRK_NO_SLOT, "repr of a class with a metaclass");
+    PyObject *f;
+    PyObject *name = str ? str___str__ : str___repr__;
+    TRY(type_lookup(tx, Py_TYPE(self->real), name, &f));
+    if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
+        return str ? var_call_special(tx, self, "__str__", NULL, 0, out)
+                   : var_call_special(tx, self, "__repr__", NULL, 0, out);
+    if (str)
+        return class_repr(tx, self, false, out);
     return const_new(tx, PyObject_Repr(self->real), out);
 }
 
