@@ -67,6 +67,11 @@ static inline Status touch(Tx *tx, Var *v)
 {
     return v->real && !v->dirty ? var_touch(tx, v) : ST_OK;
 }
+/* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
+static inline Var *same_object(Var *v)
+{
+    return v && v->kind == &kind_tensor && AS(TensorVar, v)->same ? AS(TensorVar, v)->same : v;
+}
 /* Journalled write to an array cell. */
 static inline void put_cell(Tx *tx, Var **cell, Var *v)
 {

@@ -58,11 +58,12 @@ static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
 
 static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(m, key, h) : keymap_find_id(m, k);
+    return key ? keymap_find(m, key, h) : keymap_find_id(m, same_object(k));
 }
 
 static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    k = key ? k : same_object(k);
     return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
 }
 

@@ -154,13 +154,14 @@ static Status hash_member(Tx *tx, Var **item, PyObject **key, Py_hash_t *h, bool
 
 static KeyEntry *find_member(SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, item);
+    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, same_object(item));
 }
 
 static Status add_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
     if (find_member(s, item, key, h))
         return ST_OK;
+    item = key ? item : same_object(item);
     TRY(touch(tx, &s->v));
     MEM(keymap_put(&s->items, &tx->arena, &tx->journal, key, h, item, item));
     if (s->v.real)
