@@ -104,6 +104,8 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
         }
         return COMPILE_NOTHING;
     }
+    if (e->nops)
+        report_graph(tx, e->nops);
     report_entry(e, p->co);
     return COMPILE_DONE;
 }

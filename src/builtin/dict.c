@@ -230,13 +230,27 @@ static Status own_setitem(Tx *tx, const Args *a, DictVar *d, bool *yes)
     return ST_OK;
 }
 
+/* update() as collections.abc has it: through the object's __setitem__. */
+static Status update_object(Tx *tx, const Args *a, Var **out)
+{
+    DictVar *all;
+    KeyEntry *e;
+    Py_ssize_t n;
+    TRY(dict_make(tx, &PyODict_Type, &all));
+    TRY(fill(tx, all, a, 1));
+    TRY(dict_entries(tx, all, &e, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(var_setitem(tx, a->v[0], e[i].id, e[i].value));
+    return give_none(tx, out);
+}
+
 static Status update(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
     bool own;
     TRY(own_setitem(tx, a, d, &own));
     if (own)
-        return ST_DECLINE;
+        return update_object(tx, a, out);
     TRY(fill(tx, d, a, 1));
     return give_none(tx, out);
 }

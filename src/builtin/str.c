@@ -287,7 +287,7 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
     if (!empty || !p.args || !p.out)
         return ST_ERROR;
     TRY(var_real(tx, &values));
-    if (values->type == &PyTuple_Type)
+    if (PyType_IsSubtype(values->type, &PyTuple_Type) && var_content(values))
         TRY(var_unpack(tx, values, &p.values, &p.n));
     while (p.at < PyUnicode_GET_LENGTH(format)) {
         Py_UCS4 c = PyUnicode_READ_CHAR(format, p.at++);

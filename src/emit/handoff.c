@@ -5,27 +5,15 @@
 
 /* -- The backend ------------------------------------------------------------------------ */
 
-static PyObject *compile_graph(Emit *e, PyObject *fx)
-{
-    PyObject *module = tx_hold(e->tx, PyImport_ImportModule("jedlik._handoff"));
-    if (module == NULL)
-        return NULL;
-    Options *o = e->point->options;
-    return PyObject_CallMethod(
-        module, "compile_graph", "OOOO", PyTuple_GET_ITEM(fx, 0), PyTuple_GET_ITEM(fx, 1),
-        o && o->backend ? o->backend : Py_None, o && o->key ? o->key : Py_None);
-}
-
 Status emit_hand_off(Emit *e, PyObject **callable)
 {
+    Options *o = e->point->options;
     if (e->nops == 0) {
         *callable = Py_NewRef(Py_None);
         return ST_OK;
     }
-    PyObject *fx =
-        tx_hold(e->tx, fx_build(&e->tx->graph, e->outputs.v, (int)e->outputs.n, e->tx->slot_names));
-    TRY_PTR(fx);
-    PyObject *made = compile_graph(e, fx);
+    PyObject *made = hand_off(&e->tx->graph, e->outputs.v, (int)e->outputs.n,
+                              o && o->backend ? o->backend : Py_None, e->tx->slot_names);
     TRY_PTR(made);
     *callable = made;
     return ST_OK;

@@ -5,6 +5,7 @@
  * the function's point, else made plainly. Holds: whatever is wrong or unusual about a call
  * is left to the original, so that messages are CPython's.
  */
+#include "run/cstack.h"
 #include "run/point.h"
 
 #include <structmember.h>
@@ -274,6 +275,10 @@ static PyObject *compiled_vectorcall(PyObject *self, PyObject *const *args, size
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     bool plain = false;
     PyObject *v;
+    if (__builtin_expect(cstack_low(), 0)) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+        return NULL;
+    }
     if (c->func == NULL || run_off)
         plain = true, v = NULL;
     else if (c->self == NULL)

@@ -43,6 +43,7 @@ struct Entry {
     Guards *guards;          /* check + export of values to the segment's arguments */
     PyFunctionObject *seg;   /* segment: positional arguments only: graph callable, then exports */
     PyObject *graph;         /* compiled graph, or None if the trace has no node */
+    int nops;                /* its operations, for reports */
     Exit *exit;              /* NULL: returns the value */
     bool pure;               /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
     bool idle;               /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the

@@ -86,6 +86,10 @@ static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var *
 
 static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
+    if (v->kind == &kind_const) {
+        PyObject *o = tx_hold(tx, PyObject_GenericGetAttr(v->real, name));
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
+    }
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     ObjectVar *ob = AS(ObjectVar, v);

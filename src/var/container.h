@@ -156,13 +156,11 @@ Status key_error(Tx *tx, Var *key);
 
 Status set_open(Tx *tx, SetVar *s);
 Status set_make(Tx *tx, PyTypeObject *t, SetVar **out);
-Status set_add(Tx *tx, SetVar *s, Var *item);
 Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was);
 Status set_pop(Tx *tx, SetVar *s, Var **out);   /* *out NULL: empty */
 Status set_become(Tx *tx, SetVar *s, SetVar *to); /* takes over the members of a new set */
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes);
 Status set_clear(Tx *tx, SetVar *s);
-Status set_update(Tx *tx, SetVar *s, Var *iterable);
 /* A SetVar for any set-like value (set, frozenset, constant, dict view), or a new one from an iterable. NULL in
  * *out with like_only: it is not set-like. */
 Status set_from(Tx *tx, Var *v, bool like_only, SetVar **out);
@@ -176,5 +174,7 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, IterVar **out);
 Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n, WrapIterVar **out);
+/* The next item; a StopIteration that a function raises passes. */
+Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out);
 
 #endif

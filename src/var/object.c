@@ -247,6 +247,17 @@ static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return identity_compare(tx, self, other, op, out);
 }
 
+/* A list, dict or set part changes where it is and the object stays; other parts have the plain form only. */
+static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int op, Var **out)
+{
+    const VarKind *k = content->kind;
+    if (k != &kind_list && k != &kind_dict && k != &kind_set)
+        return ST_OK;
+    TRY(k->binary(tx, content, other, op, false, out));
+    *out = *out == content ? self : tx->notimpl;
+    return ST_OK;
+}
+
 static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     const Binop *b = &binop_table[op % BINOP_COUNT];
@@ -256,8 +267,10 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     if (f != NULL)
         return f == tx->none ? (*out = tx->notimpl, ST_OK) : call_own(tx, self, f, &other, 1, out);
     *out = tx->notimpl;
-    if (content == NULL || op >= BINOP_COUNT)
+    if (content == NULL)
         return ST_OK;
+    if (op >= BINOP_COUNT)
+        return reflected ? ST_OK : binary_in_place(tx, self, content, other, op, out);
     Var *theirs = var_content(other);
     if (theirs == NULL)
         return ST_OK;

@@ -249,6 +249,7 @@ Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **
 Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);
 Status set_add(Tx *tx, SetVar *s, Var *item);
+Status set_update(Tx *tx, SetVar *s, Var *iterable);
 Status cell_new(Tx *tx, Var *content, Var **out);
 Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
 Status cell_set(Tx *tx, CellVar *c, Var *value);

@@ -431,11 +431,21 @@ static Status (*const nexts[128])(Tx *tx, WrapIterVar *w, Var **out) = {
     ['i'] = next_combination,
 };
 
-static Status wrapiter_next(Tx *tx, Var *self, Var **out)
+Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out)
 {
-    WrapIterVar *w = AS(WrapIterVar, self);
     assert(nexts[(unsigned char)w->what]);
     return nexts[(unsigned char)w->what](tx, w, out);
+}
+
+/* A StopIteration out of a mapped function ends the iteration like any other. */
+static Status wrapiter_next(Tx *tx, Var *self, Var **out)
+{
+    Status st = wrapiter_step(tx, AS(WrapIterVar, self), out);
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_StopIteration))
+        return st;
+    exc_clear(tx);
+    *out = NULL;
+    return ST_OK;
 }
 
 static Status wrapiter_iter(Tx *tx, Var *self, Var **out)

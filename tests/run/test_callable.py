@@ -246,9 +246,12 @@ def test_recursion_limit(exits):
             me(10 ** 6)
     assert me(100) == 100
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(12000)
+    sys.setrecursionlimit(10 ** 6)
     try:
-        assert me(9000) == 9000  # through several chunks of the data stack
+        assert me(3000) == 3000  # through many chunks of the data stack
+        with pytest.raises(RecursionError):
+            me(10 ** 5)  # not a crash: the C stack is watched
+        assert me(1000) == 1000
     finally:
         sys.setrecursionlimit(limit)
 
