@@ -3,6 +3,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "var/call.h"
 
 static Status none(Tx *tx, Var **out)
 {

@@ -10,4 +10,6 @@ bool args_have_tensor(const Args *a);
 Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out);
 /* tensor.c: a C method of a tensor, by name; a->v[0] is the tensor. */
 Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out);
+/* class.c: type.__call__ of the class `self`: __new__ and __init__, past a __call__ of its metaclass. */
+Status class_instance(Tx *tx, Var *self, const Args *a, Var **out);
 #endif

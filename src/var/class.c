@@ -295,8 +295,14 @@ static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
 
 static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    if (Py_TYPE(self->real) != &PyType_Type)
-        return graph_break(tx, BRK_NO_SLOT, "repr of a class with a metaclass");
+    PyObject *f;
+    PyObject *name = str ? str___str__ : str___repr__;
+    TRY(type_lookup(tx, Py_TYPE(self->real), name, &f));
+    if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
+        return str ? var_call_special(tx, self, "__str__", NULL, 0, out)
+                   : var_call_special(tx, self, "__repr__", NULL, 0, out);
+    if (str)
+        return class_repr(tx, self, false, out);
     return const_new(tx, PyObject_Repr(self->real), out);
 }
 
