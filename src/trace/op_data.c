@@ -214,10 +214,18 @@ Status op_list_to_tuple(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
+/* The container being built, `n` below the top: behind a break it is an existing object. */
+static Status built(Tx *tx, Frame *f, int n, Var **out)
+{
+    *out = peek(f, n);
+    return var_real(tx, out);
+}
+
 Status op_list_append(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *item = pop(tx, f);
-    return list_push(tx, AS(ListVar, peek(f, in->arg)), item);
+    Var *item = pop(tx, f), *l;
+    TRY(built(tx, f, in->arg, &l));
+    return list_push(tx, AS(ListVar, l), item);
 }
 
 /* Cannot be iterated at all, as PyObject_GetIter sees it. */
@@ -236,25 +244,28 @@ static Status not_iterable_after_star(Tx *tx, Var *v, Status st)
 
 Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *v = pop(tx, f), **items;
+    Var *v = pop(tx, f), *l, **items;
     Py_ssize_t n;
+    TRY(built(tx, f, in->arg, &l));
     TRY(var_real(tx, &v));
     TRY(not_iterable_after_star(tx, v, var_unpack(tx, v, &items, &n)));
     for (Py_ssize_t i = 0; i < n; i++)
-        TRY(list_push(tx, AS(ListVar, peek(f, in->arg)), items[i]));
+        TRY(list_push(tx, AS(ListVar, l), items[i]));
     return ST_OK;
 }
 
 Status op_set_add(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *item = pop(tx, f);
-    return set_add(tx, AS(SetVar, peek(f, in->arg)), item);
+    Var *item = pop(tx, f), *s;
+    TRY(built(tx, f, in->arg, &s));
+    return set_add(tx, AS(SetVar, s), item);
 }
 
 Status op_set_update(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *v = pop(tx, f);
-    return set_update(tx, AS(SetVar, peek(f, in->arg)), v);
+    Var *v = pop(tx, f), *s;
+    TRY(built(tx, f, in->arg, &s));
+    return set_update(tx, AS(SetVar, s), v);
 }
 
 Status op_map_add(Tx *tx, Frame *f, const Ins *in)
