@@ -22,6 +22,7 @@ def test_case(f, make):
         assert outcome(compiled, make) == outcome(f, make)
 
 
+@pytest.mark.filterwarnings("ignore:jedlik")
 @pytest.mark.parametrize("f, make", rebuild.CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_break_anywhere(f, make, monkeypatch):
     plain = outcome(f, make)
