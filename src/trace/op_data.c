@@ -214,17 +214,17 @@ Status op_list_to_tuple(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
-/* The container being built, `n` below the top: behind a break it is an existing object. */
-static Status built(Tx *tx, Frame *f, int n, Var **out)
+/* The container under construction; lazy if a break fell between. */
+static Status target(Tx *tx, Frame *f, const Ins *in, Var **out)
 {
-    *out = peek(f, n);
+    *out = peek(f, in->arg);
     return var_real(tx, out);
 }
 
 Status op_list_append(Tx *tx, Frame *f, const Ins *in)
 {
     Var *item = pop(tx, f), *l;
-    TRY(built(tx, f, in->arg, &l));
+    TRY(target(tx, f, in, &l));
     return list_push(tx, AS(ListVar, l), item);
 }
 
@@ -246,7 +246,7 @@ Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f), *l, **items;
     Py_ssize_t n;
-    TRY(built(tx, f, in->arg, &l));
+    TRY(target(tx, f, in, &l));
     TRY(var_real(tx, &v));
     TRY(not_iterable_after_star(tx, v, var_unpack(tx, v, &items, &n)));
     for (Py_ssize_t i = 0; i < n; i++)
@@ -257,14 +257,14 @@ Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
 Status op_set_add(Tx *tx, Frame *f, const Ins *in)
 {
     Var *item = pop(tx, f), *s;
-    TRY(built(tx, f, in->arg, &s));
+    TRY(target(tx, f, in, &s));
     return set_add(tx, AS(SetVar, s), item);
 }
 
 Status op_set_update(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f), *s;
-    TRY(built(tx, f, in->arg, &s));
+    TRY(target(tx, f, in, &s));
     return set_update(tx, AS(SetVar, s), v);
 }
 
