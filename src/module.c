@@ -134,6 +134,7 @@ static int add_selftest(PyObject *module)
 
 PyMODINIT_FUNC PyInit__engine(void)
 {
+    switches_init();
     run_compile = compile_point;
     run_check = guards_check;
     run_guards_free = guards_free;

@@ -69,9 +69,8 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
 static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
 {
     FuncVar *fn;
-    const char *at = getenv("JEDLIK_BREAK_AT");
     tx->module = pipeline_module;
-    tx->break_at = at ? atoi(at) : 0;
+    tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
     TRY(ambient(tx));
     TRY(root_function(tx, func, &fn));
@@ -164,6 +163,7 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
         r = COMPILE_PLAIN;
     }
+    report_steps(tx.steps);
     tx_free(&tx);
     return r;
 }

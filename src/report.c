@@ -8,7 +8,7 @@
 static PyObject *events;      /* list while explain() collects */
 static PyObject *unsupported; /* exception class for fullgraph */
 static struct {
-    long long frames, graphs, ops, brk[BRK_COUNT];
+    long long frames, graphs, ops, steps, longest, brk[BRK_COUNT];
     PyObject *recompiles;
 } counts;
 
@@ -43,7 +43,9 @@ PyObject *report_stats(void)
         return NULL;
     if (put(d, "frames", PyLong_FromLongLong(counts.frames)) < 0 ||
         put(d, "graphs", PyLong_FromLongLong(counts.graphs)) < 0 ||
-        put(d, "ops", PyLong_FromLongLong(counts.ops)) < 0 || put(d, "breaks", breaks()) < 0 ||
+        put(d, "ops", PyLong_FromLongLong(counts.ops)) < 0 ||
+        put(d, "instructions", PyLong_FromLongLong(counts.steps)) < 0 ||
+        put(d, "longest_trace", PyLong_FromLongLong(counts.longest)) < 0 || put(d, "breaks", breaks()) < 0 ||
         put(d, "recompiles", PySequence_List(counts.recompiles)) < 0)
         Py_CLEAR(d);
     return d;
@@ -85,6 +87,13 @@ static PyObject *place(PyCodeObject *co, int line)
 void report_frame(void)
 {
     counts.frames++;
+}
+
+void report_steps(uint64_t steps)
+{
+    counts.steps += (long long)steps;
+    if ((long long)steps > counts.longest)
+        counts.longest = (long long)steps;
 }
 
 void report_graph(Tx *tx, int ops)

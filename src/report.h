@@ -14,6 +14,7 @@ PyObject *report_events(bool begin); /* begin: starts collecting (None); else th
 int report_unsupported(PyObject *cls);
 
 void report_frame(void);
+void report_steps(uint64_t steps); /* instructions that a trace executed */
 void report_graph(Tx *tx, int ops);
 void report_break(Tx *tx);
 void report_entry(Entry *e, PyCodeObject *co);

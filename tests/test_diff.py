@@ -1,18 +1,24 @@
-"""Programs of tests/diff, plainly and compiled: nothing may differ."""
+"""Programs of tests/diff, plainly and compiled, whole and with a break anywhere: nothing may differ."""
 import pathlib
 import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent / "diff"
-sys.path.insert(0, str(HERE))
-import same  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "diff"))
+import runner  # noqa: E402
 
-CASES = [pytest.param(function, id=f"{path.stem}-{name}") for path in sorted(HERE.glob("*.py")) if path.stem != "same"
-         for name, function in same.cases(path).items()]
+PROGRAMS = [pytest.param(p, id=str(p)) for p in runner.programs()]
 
 
-@pytest.mark.parametrize("function", CASES)
-def test_same(function):
-    lines, _ = same.differences(function)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_same(program):
+    lines, _ = runner.check(program)
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_break_anywhere(program, request):
+    every = 1 if request.config.getoption("--slow") else 17
+    _, longest = runner.check(program)
+    lines, _ = runner.sweep(program, longest, every)
     assert not lines, "\n".join(lines)

@@ -9,6 +9,12 @@ Switches switches = {
 #undef SWITCH
 };
 
+void switches_init(void)
+{
+    const char *at = getenv("JEDLIK_BREAK_AT");
+    switches.break_at = at ? atol(at) : 0;
+}
+
 int switches_set(const char *name, PyObject *value)
 {
     long n = PyObject_IsTrue(value);

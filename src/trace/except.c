@@ -155,15 +155,23 @@ bool except_caught(Tx *tx, Frame *base)
     return false;
 }
 
-static void hold(Tx *tx, Frame *raised)
+static Status hold(Tx *tx, Frame *raised)
 {
     if (tx->held || tx->nested)
-        return;
+        return ST_OK;
+    size_t n = 0;
+    for (Frame *f = raised; f != NULL; f = f->up)
+        n++;
+    tx->hold_cur = tx_alloc(tx, n * sizeof *tx->hold_cur);
+    TRY_PTR(tx->hold_cur);
+    n = 0;
+    for (Frame *f = raised; f != NULL; f = f->up)
+        tx->hold_cur[n++] = f->cur;
     tx->held = true;
     tx->hold_mark = raised->mark;
     tx->hold_frame = raised;
-    tx->hold_cur = raised->cur;
     tx->hold_handled = tx->handled;
+    return ST_OK;
 }
 
 static Status enter_handler(Tx *tx, Frame *f, const ExcEntry *e)
@@ -197,7 +205,7 @@ static Status generator_ends(Tx *tx, Frame *f)
 
 Status except_unwind(Tx *tx, Frame *base)
 {
-    hold(tx, tx->top);
+    TRY(hold(tx, tx->top));
     while (tx->top != base->up) {
         Frame *f = tx->top;
         const ExcEntry *e = handler_of(f);

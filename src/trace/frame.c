@@ -171,6 +171,16 @@ static Status enterable(Tx *tx, FuncVar *fn)
     return ST_OK;
 }
 
+/* What comes before RETURN_GENERATOR is part of the call: no frame rests there. */
+static Status make_generator(Tx *tx, Frame *f, Frame **out)
+{
+    Var *g;
+    f->ret = RET_NATIVE;
+    f->resumable = false;
+    *out = NULL;
+    return trace_run(tx, f, &g);
+}
+
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out)
 {
     Frame *f;
@@ -183,5 +193,5 @@ Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out)
         return st;
     }
     *out = f;
-    return ST_OK;
+    return f->code->co->co_flags & CO_GENERATOR ? make_generator(tx, f, out) : ST_OK;
 }

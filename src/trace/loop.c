@@ -39,8 +39,8 @@ static Status step(Tx *tx, Frame *f)
     f->mark = tx->journal.n;
     f->cur = f->pc++;
     tx->steps++;
-    if (tx->break_at && (int)tx->steps == tx->break_at)
-        return graph_break(tx, BRK_FORCED, "instruction %d", tx->break_at);
+    if (__builtin_expect(tx->steps == tx->break_at, 0))
+        return graph_break(tx, BRK_FORCED, "instruction %d", (int)tx->steps);
     return handlers[in->op](tx, f, in);
 }
 
@@ -80,7 +80,9 @@ static void rewind_break(Tx *tx)
     if (tx->held) {
         journal_rewind(&tx->journal, tx->hold_mark);
         f = tx->hold_frame;
-        f->cur = tx->hold_cur;
+        size_t n = 0;
+        for (Frame *g = f; g != NULL; g = g->up)
+            g->cur = tx->hold_cur[n++];
         tx->held = false;
     } else {
         while (!f->resumable)

@@ -300,12 +300,8 @@ Status op_return_generator(Tx *tx, Frame *f, const Ins *in)
     Var *g;
     TRY(gen_new(tx, f->fn, f, &g));
     SET(tx, f->gen, AS(GenVar, g));
-    RetKind ret = f->ret;
     TRY(frame_leave(tx, f, g));
-    f->ret = RET_NATIVE;
-    f->resumable = false;
     SET(tx, f->up, NULL);
-    (void)ret;
     return ST_OK;
 }
 

@@ -62,7 +62,7 @@ struct Tx {
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
     bool held;          /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
-    size_t hold_mark, hold_cur;
+    size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;
     Var *hold_handled;
     PtrMap consts;      /* code object -> Var*[] of its constants */
@@ -71,7 +71,7 @@ struct Tx {
     PyObject *slot_names;
     PyObject *module;   /* engine state */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
-    int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
+    uint64_t break_at;  /* force a break at the n-th instruction of the trace; 0: never */
 };
 
 #define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
@@ -107,7 +107,7 @@ void exc_clear(Tx *tx);
 
 /* -- Running ---------------------------------------------------------------------------- */
 
-/* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). */
+/* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). *out NULL: it makes a generator, which is in tx->result. */
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
 /* Runs until `base` has returned; its value in *out. */
 Status trace_run(Tx *tx, Frame *base, Var **out);
