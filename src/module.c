@@ -116,7 +116,8 @@ extern PyMethodDef torch_selftest_methods[];
 
 static int add_selftest(PyObject *module)
 {
-    PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods, guard_selftest_methods,
+    PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods,
+                              run_tramp_selftest_methods, guard_selftest_methods,
                               torch_selftest_methods };
     PyObject *sub = PyModule_New("jedlik._engine.selftest");
     if (sub == NULL)

@@ -138,6 +138,8 @@ static Status wrap_result(Tx *tx, PyObject *o, Var **out)
         return wrap_dict(tx, o, out);
     if (PyType_Check(o) || PyModule_Check(o))
         return wrap_pinned(tx, o, NULL, out);
+    if (const_facts(o))
+        return const_peek(tx, o, out);
     return ST_DECLINE;
 }
 

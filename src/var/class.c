@@ -68,7 +68,11 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
     if (is_type_getset(name))
         return type_getset(tx, self, name, out);
-    if (meta && attr_is_data(meta) && Py_TYPE(meta) != &PyGetSetDescr_Type) {
+    if (name == str___class__ && meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
+        return wrap_pinned(tx, (PyObject *)Py_TYPE(t), NULL, out);
+    if (meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
+        return type_getset(tx, self, name, out);
+    if (meta && attr_is_data(meta)) {
         TRY(type_value(tx, self, name, meta, &mv));
         return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
     }
@@ -234,13 +238,26 @@ static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n,
 static Status class_iter(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__iter__", NULL, 0, out); }
 static Status class_len(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__len__", NULL, 0, out); }
 
+/* list[int] and the like: for real, where a built-in class's own __class_getitem__ makes it. */
+static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
+{
+    TRY(var_real(tx, &key));
+    PyObject *k = key->kind == &kind_class ? key->real : NULL;
+    if (k == NULL)
+        TRY(var_const(tx, key, &k));
+    if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
+    PyObject *made = tx_hold(tx, PyObject_GetItem(self->real, k));
+    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
+}
+
 static Status class_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *f;
     TRY(type_lookup(tx, Py_TYPE(self->real), str___getitem__, &f));
     if (f != NULL)
         return class_special(tx, self, "__getitem__", &key, 1, out);
-    return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
+    return generic_alias(tx, self, key, out);
 }
 
 static Status class_contains(Tx *tx, Var *self, Var *item, bool *yes)

@@ -35,6 +35,7 @@ Status var_special(Tx *tx, Var *v, PyObject *name, Var **out);
 
 /* -- Calls (call.c) ------------------------------------------------------------------- */
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out);
+Status class_instance(Tx *tx, Var *self, const Args *a, Var **out); /* type.__call__ */
 Status var_call0(Tx *tx, Var *fn, Var **out);
 Status var_call1(Tx *tx, Var *fn, Var *a, Var **out);
 Status var_call2(Tx *tx, Var *fn, Var *a, Var *b, Var **out);

@@ -441,3 +441,11 @@ def aliases(x, b):
     b.v = [kept]
     kept.append(b.v)
     return kept
+
+
+def fresh():
+    """The world as it was before any case ran."""
+    global COUNT
+    COUNT = 0
+    STATE.clear()
+    Box.total = 0

@@ -8,7 +8,7 @@ try:
         raise ImportError
     from jedlik._engine import selftest
 
-    selftest.step_from
+    selftest.unfake
     from jedlik import _engine as module
 except (ImportError, AttributeError):
     import build
