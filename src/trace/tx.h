@@ -71,6 +71,7 @@ struct Tx {
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
+    int foreign;        /* > 0: a callee that the graph will call by itself is looked through: it must not read what is pending */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
     int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
 };
