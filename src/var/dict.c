@@ -189,6 +189,7 @@ static Status touch_dict(Tx *tx, DictVar *d)
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    tx->moves += d->owner == NULL;
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }
@@ -200,6 +201,7 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    tx->moves++;
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
     Var *old = NULL;
@@ -382,6 +384,7 @@ Status dict_new(Tx *tx, Var **out)
 
 Status dict_clear(Tx *tx, DictVar *d)
 {
+    tx->moves++;
     TRY(dict_open(tx, d));
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {
@@ -652,7 +655,7 @@ static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_step(tx, b, &q, &other));
         if (!more || !other)
             return ST_OK;
-        TRY(var_equal(tx, p.key, q.key, yes));
+        TRY(item_equal(tx, p.key, q.key, yes));
     }
     return ST_OK;
 }
@@ -672,7 +675,7 @@ static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
         *yes = v != NULL;
         if (v != NULL)
-            TRY(var_equal(tx, p.value, v, yes));
+            TRY(item_equal(tx, p.value, v, yes));
     }
     return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
 }
