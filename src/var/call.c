@@ -115,7 +115,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     TRY(var_real(tx, &self));
     Var *c = var_content(self);
     bool yes;
-    if (c == NULL || (c->kind == &kind_object))
+    if (c == NULL || c->kind == &kind_object || !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     if (name == str___getitem__ && a->n == 2)
         return var_getitem(tx, c, a->v[1], out);
@@ -207,6 +207,8 @@ static Status operator_call(Tx *tx, Var *fn, const Args *a, Var **out)
 
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
 {
+    if (tx_deep(tx))
+        return graph_break(tx, BRK_RECURSION, "%s", "calls in calls");
     TRY(var_real(tx, &fn));
     if (fn->kind == &kind_func) {
         Status st = func_known(tx, AS(FuncVar, fn), a, out);

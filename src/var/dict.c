@@ -206,6 +206,7 @@ static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    tx->moves += d->owner == NULL;
     if (d->reads.n)
         TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
@@ -219,6 +220,7 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    tx->moves++;
     TRY(drop(tx, v));
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
@@ -402,6 +404,7 @@ Status dict_new(Tx *tx, Var **out)
 
 Status dict_clear(Tx *tx, DictVar *d)
 {
+    tx->moves++;
     TRY(dict_open(tx, d));
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {
@@ -674,7 +677,7 @@ static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_step(tx, b, &q, &other));
         if (!more || !other)
             return ST_OK;
-        TRY(var_equal(tx, p.key, q.key, yes));
+        TRY(item_equal(tx, p.key, q.key, yes));
     }
     return ST_OK;
 }
@@ -694,7 +697,7 @@ static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
         *yes = v != NULL;
         if (v != NULL)
-            TRY(var_equal(tx, p.value, v, yes));
+            TRY(item_equal(tx, p.value, v, yes));
     }
     return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
 }
