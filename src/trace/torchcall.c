@@ -306,7 +306,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates = op.mutates;
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
-    n->pure = !op.mutates && !op.random && !op.user;
+    n->pure = op.pure;
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
@@ -325,6 +325,19 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
     if (self->kind == &kind_tensor && AS(TensorVar, result)->same)
         *out = AS(TensorVar, result)->same;
     return ST_OK;
+}
+
+Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a, PyObject *meta, Var **out)
+{
+    Build b = { .tx = tx };
+    Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
+    PyObject **reals;
+    uint32_t id;
+    TRY(build_args(&b, a, &n, &reals));
+    if (b.device == NULL)
+        return graph_break(tx, BRK_TORCH_CALL, "%s without tensors", target_name(target));
+    TRY(add_node(&b, &n, op, &id));
+    return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
 }
 
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out)

@@ -86,7 +86,7 @@ static Status from_node(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
     static PyObject *getattr_fn;
     Var *v[2] = { &t->v };
-    TorchOp op = { .cls = TC_NODE, .view = true };
+    TorchOp op = { .cls = TC_NODE, .view = true, .pure = true };
     if (getattr_fn == NULL)
         getattr_fn = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
     TRY_PTR(getattr_fn);
@@ -263,7 +263,7 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
         return graph_break(tx, BRK_LOOP_BUDGET, "iteration over a tensor of %zd rows", size);
     /* as Tensor.__iter__: unbind(0) */
     Args a = { .v = (Var *[]){ self }, .n = 1 };
-    TorchOp op = { .cls = TC_NODE, .view = true, .structured = true };
+    TorchOp op = { .cls = TC_NODE, .view = true, .structured = true, .pure = true };
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString("unbind"));
     TRY_PTR(name);
     TRY(torch_call(tx, name, true, op, &a, &item));
