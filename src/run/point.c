@@ -272,9 +272,10 @@ static void later(Flow *w, int index, int depth, const uint8_t *stack)
     w->todo_depth[w->ntodo++] = depth;
 }
 
+/* PUSH_EXC_INFO does not raise, and in front of it nothing has been put away yet. */
 static void to_handler(Flow *w, const Ins *in)
 {
-    if (in->handler < 0)
+    if (in->handler < 0 || in->op == OP_PUSH_EXC_INFO)
         return;
     const ExcEntry *e = &w->c->exc[in->handler];
     if (w->lowest[e->target] != UNSEEN)

@@ -353,7 +353,10 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     n.meta = result;
     if (device == NULL)
         device = b.device;
-    if (!holds_tensor(result) && !op.mutates && result != Py_None)
+    bool answer = !holds_tensor(result) && !op.mutates && result != Py_None;
+    if (op.cls == TC_SPECIAL && !answer)
+        return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(target));
+    if (answer)
         return wrap_result(&b, result, device, 0, false, out);
     TRY(add_node(&b, &n, op, &id));
     bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);

@@ -185,12 +185,67 @@ static Status tensor_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 
 /* -- Methods and operators ------------------------------------------------------------------------ */
 
-static Status get_device(Tx *tx, TensorVar *t, Var **out)
+/* A method that is answered here; arguments include the tensor. */
+static Status get_device(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
     PyObject *index = tx_hold(tx, PyObject_GetAttrString(t->device, "index"));
     TRY_PTR(index);
     return index == Py_None ? const_int(tx, -1, out) : const_peek(tx, index, out);
 }
+
+/* Autograd reads the flag as the graph runs, and backends refuse to change it: only what is so already goes on. */
+static Status requires_grad_(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    Var *now, *wanted = a->n + a->nkw > 1 ? a->v[1] : tx->true_;
+    PyObject *flag;
+    TRY(from_meta(tx, t, tx_hold(tx, PyUnicode_InternFromString("requires_grad")), &now));
+    TRY(var_const(tx, wanted, &flag));
+    if (flag != now->real)
+        return graph_break(tx, BRK_TORCH_CALL, "Tensor.requires_grad_");
+    *out = &t->v;
+    return ST_OK;
+}
+
+/* o.name() as 0 or 1; -1 with an exception set. Steals o. */
+static int ask(PyObject *o, const char *name)
+{
+    PyObject *r = o ? PyObject_CallMethod(o, name, NULL) : NULL;
+    int yes = r ? PyObject_IsTrue(r) : -1;
+    Py_XDECREF(r);
+    Py_XDECREF(o);
+    return yes;
+}
+
+/* Twins are never inference tensors. What comes out of the graph is one if the mode is on, and may be if it is a view. */
+static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    TensorVar *known = t->same ? AS(TensorVar, t->same) : t;
+    bool existed = known->v.real != NULL;
+    int yes = existed ? ask(Py_NewRef(known->v.real), "is_inference")
+                      : ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
+    if (yes < 0)
+        return raise_now(tx);
+    if (!existed && (yes || known->external))
+        return graph_break(tx, BRK_NO_SLOT, "is_inference() of a result");
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
+/* x.type(), a name; with an argument it is a conversion, a node. */
+static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    return a->n + a->nkw == 1 ? graph_break(tx, BRK_TORCH_CALL, "Tensor.type()") : ST_DECLINE;
+}
+
+static const struct MethodRow {
+    const char *name;
+    Status (*call)(Tx *, TensorVar *, const Args *, Var **); /* ST_DECLINE: a node, then */
+} methods[] = {
+    { "get_device", get_device },
+    { "requires_grad_", requires_grad_ },
+    { "is_inference", is_inference },
+    { "type", type_ },
+};
 
 Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out)
 {
@@ -199,10 +254,12 @@ Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, V
         return ST_DECLINE;
     if (op.cls == TC_BREAK)
         return graph_break(tx, BRK_TORCH_CALL, "Tensor.%U", name);
-    if (PyUnicode_CompareWithASCIIString(name, "get_device") == 0)
-        return get_device(tx, t, out);
-    if (PyUnicode_CompareWithASCIIString(name, "type") == 0 && a->n + a->nkw == 1)
-        return graph_break(tx, BRK_TORCH_CALL, "Tensor.type()");
+    for (size_t i = 0; i < COUNT_OF(methods); i++)
+        if (PyUnicode_CompareWithASCIIString(name, methods[i].name) == 0) {
+            Status st = methods[i].call(tx, t, a, out);
+            if (st != ST_DECLINE)
+                return st;
+        }
     return torch_call(tx, name, true, op, a, out);
 }
 
@@ -227,6 +284,16 @@ static PyObject *operator_named(const char *name)
     return fn;
 }
 
+/* Positions that are in the graph's text are validated with the shapes; those in tensors and lists raise as it runs. */
+static Status known_index(Tx *tx, Var *key, bool *known)
+{
+    TRY(var_real(tx, &key));
+    *known = key->kind != &kind_tensor && key->kind != &kind_list;
+    for (Py_ssize_t i = 0; *known && key->kind == &kind_tuple && i < AS(TupleVar, key)->n; i++)
+        TRY(known_index(tx, AS(TupleVar, key)->items[i], known));
+    return ST_OK;
+}
+
 static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     static PyObject *fn;
@@ -234,7 +301,9 @@ static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (fn == NULL)
         fn = operator_named("getitem");
     TRY_PTR(fn);
-    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true }, &(Args){ .v = v, .n = 2 }, out);
+    TorchOp op = { .cls = TC_NODE, .view = true };
+    TRY(known_index(tx, key, &op.pure));
+    return torch_call(tx, fn, false, op, &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)

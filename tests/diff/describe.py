@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import functools
 import itertools
+import logging
 import types
 
 import torch
@@ -45,6 +46,8 @@ def describe(value, seen):
     kind = type(value)
     if kind in ATOMS:
         return kind.__name__, repr(value)
+    if isinstance(value, logging.Logger):
+        return kind.__name__, value.name
     if isinstance(value, (type, types.ModuleType)):
         return kind.__name__, getattr(value, "__qualname__", value.__name__)
     if id(value) in seen.number:
