@@ -307,5 +307,5 @@ Status emit_write_effects(Emit *e)
     TRY(emit_fill(e));
     for (size_t i = 0; i < e->effects.n; i++)
         run(e, &e->effects.v[i]);
-    return ST_OK;
+    return emit_renew(e);
 }

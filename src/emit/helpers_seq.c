@@ -201,6 +201,26 @@ PyObject *do_make_iter(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return it;
 }
 
+/* The iterator becomes what a new one would be: what it walks has changed since it was made. Iterators of containers are a head and
+ * plain fields. */
+PyObject *do_renew_iter(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    char body[128], *old = (char *)a[0] + sizeof(PyObject);
+    size_t size = (size_t)Py_TYPE(a[0])->tp_basicsize - sizeof(PyObject);
+    PyObject *it = do_make_iter(m, a + 1, 3);
+    if (it == NULL)
+        return NULL;
+    if (NEVER(Py_TYPE(it) != Py_TYPE(a[0]) || size > sizeof body)) {
+        Py_DECREF(it);
+        return PyErr_Format(PyExc_SystemError, "iterator of type %s", Py_TYPE(a[0])->tp_name);
+    }
+    memcpy(body, old, size);
+    memcpy(old, (char *)it + sizeof(PyObject), size);
+    memcpy((char *)it + sizeof(PyObject), body, size);
+    Py_DECREF(it);
+    return done(0);
+}
+
 /* The keywords a function gets for its keyword-only slots and **kw. New dict. */
 static PyObject *keywords(PyCodeObject *co, PyObject *const *slots)
 {

@@ -247,6 +247,8 @@ static Status keep(Emit *e, Item *it)
     it->made = true;
     put(e, OP_COPY, 1);
     put(e, OP_STORE_FAST, it->slot);
+    if (it->renew)
+        return EMIT_PUSH(e, &e->renewed, it);
     return it->shell ? EMIT_PUSH(e, &e->fills, it) : ST_OK;
 }
 
@@ -261,7 +263,7 @@ static Status write_build(Emit *e, Item *it)
     it->busy = true;
     TRY(recipes[it->v->kind->id].build(e, it));
     it->busy = false;
-    return it->shell || it->uses > 1 ? keep(e, it) : ST_OK;
+    return it->shell || it->renew || it->uses > 1 ? keep(e, it) : ST_OK;
 }
 
 static Status write_load(Emit *e, Item *it)

@@ -24,6 +24,7 @@ typedef struct Item {
     int uses;
     int slot; /* local that keeps it, or -1 */
     bool shell; /* made empty first, content after: it is part of a cycle, or its kind asks for it */
+    bool renew;     /* an iterator that is made again once all effects are written */
     bool made;      /* stands in its slot */
     bool busy;      /* being made */
     int order, low; /* first pass: Tarjan's numbers; 0: not seen */
@@ -64,6 +65,7 @@ struct Emit {
     VEC(Item *) open;  /* Tarjan's stack */
     VEC(Item *) fills; /* shells that wait for their content */
     size_t filled;
+    VEC(Item *) renewed;
     VEC(Export) exports;
     VEC(uint32_t) outputs; /* graph nodes, in the order of the output tuple */
     VEC(Effect) effects;
@@ -91,6 +93,7 @@ Status emit_load(Emit *e, Var *v); /* puts v on top of the stack */
 Status emit_load_obj(Emit *e,
                      PyObject *obj); /* an object of the outside world that has no Var */
 Status emit_fill(Emit *e);           /* contents of shells; the stack is left alone */
+Status emit_renew(Emit *e);          /* iterators over what effects have changed */
 Status emit_export(Emit *e, Source *src, Expr *expr, int *index);
 bool emit_is_constant(
     PyObject *obj); /* may stand in co_consts: nothing of the user's hangs on it */

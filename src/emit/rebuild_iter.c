@@ -51,7 +51,50 @@ static Status put_number(Emit *e, Py_ssize_t n)
     return ST_OK;
 }
 
-/* make_iter(type, seq, at); an exhausted one is stepped past its end. */
+/* What the iterator walks is complete only once all effects are written. */
+static Status grows(Emit *e, IterVar *i, bool *yes)
+{
+    Var *seq = i->seq;
+    Item *it;
+    *yes = false;
+    if (seq == NULL)
+        return ST_OK;
+    TRY(emit_item(e, seq, &it));
+    if (seq->kind->id == KIND_dictview)
+        seq = AS(DictViewVar, seq)->dict;
+    seq = emit_settled(seq);
+    *yes = (seq->real && seq->dirty) || (it->how == HOW_BUILD && it->open);
+    return ST_OK;
+}
+
+/* type, seq, at: an exhausted one is stepped past its end. */
+static Status put_parts(Emit *e, Item *it, Py_ssize_t at)
+{
+    IterVar *i = AS(IterVar, it->v);
+    TRY(emit_load_obj(e, (PyObject *)it->v->type));
+    TRY(i->seq ? emit_load(e, i->seq) : exhausted(e, it));
+    return put_number(e, at);
+}
+
+static Status renew(Emit *e, Item *it)
+{
+    Py_ssize_t at = 1;
+    TRY(position(e, AS(IterVar, it->v), &at));
+    put_helper(e, HELPER_renew_iter);
+    put(e, OP_LOAD_FAST, it->slot);
+    TRY(put_parts(e, it, at));
+    put_call(e, 4);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
+Status emit_renew(Emit *e)
+{
+    for (size_t i = 0; i < e->renewed.n; i++)
+        TRY(renew(e, e->renewed.v[i]));
+    return ST_OK;
+}
+
 Status build_iter(Emit *e, Item *it)
 {
     IterVar *i = AS(IterVar, it->v);
@@ -63,10 +106,13 @@ Status build_iter(Emit *e, Item *it)
     if (i->seq)
         TRY(position(e, i, &at));
     put_helper(e, HELPER_make_iter);
-    TRY(emit_load_obj(e, (PyObject *)it->v->type));
-    TRY(i->seq ? emit_load(e, i->seq) : exhausted(e, it));
-    TRY(put_number(e, at));
+    TRY(put_parts(e, it, it->renew ? 0 : at));
     put_call(e, 3);
+    if (e->code == NULL) {
+        TRY(grows(e, i, &it->renew));
+        if (it->renew)
+            TRY(renew(e, it));
+    }
     return ST_OK;
 }
 

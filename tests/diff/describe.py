@@ -50,6 +50,8 @@ def describe(value, seen):
         return kind.__name__, value.name
     if isinstance(value, (type, types.ModuleType)):
         return kind.__name__, getattr(value, "__qualname__", value.__name__)
+    if kind is tuple and all(type(v) in ATOMS for v in value):
+        return kind.__name__, *items(value, seen)  # equal constants may be one object
     if id(value) in seen.number:
         return "same as", seen.number[id(value)]
     seen.add(value)
