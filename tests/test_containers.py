@@ -10,7 +10,7 @@ import torch
 import jedlik
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "diff"))
-from describe import Seen, describe  # noqa: E402
+from seen import Seen, describe  # noqa: E402
 
 
 class Counter:

@@ -143,6 +143,17 @@ static Status own_hash(Tx *tx, Var *v, bool *own, Var **out)
     return var_call_special(tx, v, "__hash__", NULL, 0, out);
 }
 
+/* What a __hash__ written in Python gives is the hash itself if it fits a word, as in slot_tp_hash. */
+static Py_hash_t hash_from(PyObject *value)
+{
+    Py_hash_t h = PyLong_AsSsize_t(value);
+    if (h == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        h = PyLong_Type.tp_hash(value);
+    }
+    return h == -1 ? -2 : h;
+}
+
 static Status hash_(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
@@ -157,7 +168,7 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
             TRY(var_const(tx, *out, &value));
             if (value == NULL || !PyLong_Check(value))
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
-            return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
+            return const_int(tx, hash_from(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */

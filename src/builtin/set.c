@@ -259,7 +259,7 @@ static Status discard_all(Tx *tx, SetVar *s, Var *other)
     for (;;) {
         TRY(var_next(tx, it, &item));
         if (item == NULL)
-            return ST_OK;
+            return set_tidy(tx, s);
         TRY(set_discard(tx, s, item, &was));
     }
 }

@@ -71,6 +71,8 @@ static int set_step(PyObject *set, char what, PyObject *item)
 {
     if (what == 'c')
         return PySet_Clear(set);
+    if (what == 'd')
+        return set_drop_dummies(set);
     if (what == '+')
         return PySet_Add(set, item);
     if (what == '-')
@@ -80,7 +82,7 @@ static int set_step(PyObject *set, char what, PyObject *item)
     return popped ? 0 : -1;
 }
 
-/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears. */
+/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears, 'd' drops dummies. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     const char *steps = PyBytes_AS_STRING(a[1]);

@@ -170,6 +170,7 @@ Status key_error(Tx *tx, Var *key);
 Status set_open(Tx *tx, SetVar *s);
 Status set_make(Tx *tx, PyTypeObject *t, SetVar **out);
 Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was);
+Status set_tidy(Tx *tx, SetVar *s);             /* what difference_update does in the end */
 Status set_pop(Tx *tx, SetVar *s, Var **out);   /* *out NULL: empty */
 Status set_become(Tx *tx, SetVar *s, SetVar *to); /* takes over the members of a new set */
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes);

@@ -641,9 +641,9 @@ static Status concat(Tx *tx, ListVar *a, ListVar *b, Var **out)
     if (nb)
         memcpy(items + na, b->items.v, sizeof(Var *) * nb);
     TRY(list_write(tx, l, items, (Py_ssize_t)(na + nb)));
-    l->maxlen = a->maxlen;
     Py_ssize_t maxlen;
-    TRY(list_maxlen(tx, l, &maxlen));
+    TRY(list_maxlen(tx, a, &maxlen)); /* asks an existing one */
+    l->maxlen = a->maxlen;
     if (maxlen >= 0 && (Py_ssize_t)l->items.n > maxlen)
         TRY(list_replace(tx, l, items + (Py_ssize_t)l->items.n - maxlen, maxlen));
     *out = &l->v;

@@ -17,6 +17,8 @@ static bool replay(PyObject **live, SetOp *op)
 {
     if (op->what == 'c')
         return PySet_Clear(*live) == 0;
+    if (op->what == 'd')
+        return set_drop_dummies(*live) == 0;
     if (op->key == NULL)
         return true;
     if (op->what == '+')
@@ -195,6 +197,13 @@ Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was)
     return log_op(tx, s, '-', stored, stored_key);
 }
 
+/* After the discards of a difference_update. */
+Status set_tidy(Tx *tx, SetVar *s)
+{
+    TRY(touch(tx, &s->v));
+    return log_op(tx, s, 'd', NULL, NULL);
+}
+
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes)
 {
     PyObject *key;
@@ -362,29 +371,26 @@ Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVa
     return ST_OK;
 }
 
-/* Turns s into the members of `to`: element by element for an existing set, whose log is replayed; a new set takes
- * over the real set that went through the bulk operation. */
+/* How a bulk operation leaves the table of an existing set depends on what cannot be seen of it: it is done for real. */
+static Status not_existing(Tx *tx, SetVar *s)
+{
+    return s->v.real ? graph_break(tx, BRK_DYN_KEY, "bulk change of an existing set, whose order depends on its hidden history")
+                     : ST_OK;
+}
+
+/* A new set takes over the real set that went through the bulk operation. */
 Status set_become(Tx *tx, SetVar *s, SetVar *to)
 {
-    size_t at = 0;
-    if (s->v.real == NULL) {
-        set_base(tx, s, to->shadow);
-        if (to->blurred)
-            blur(tx, s);
-        keymap_clear(&s->items, &tx->journal);
-        MEM(keymap_copy(&s->items, &tx->arena, &tx->journal, &to->items));
-        return ST_OK;
-    }
-    for (KeyEntry *e; (e = keymap_next(&s->items, &at)) != NULL;)
-        if (!find_member(to, e->id, e->key, e->hash)) {
-            TRY(touch(tx, &s->v));
-            TRY(log_op(tx, s, '-', e->value, e->key));
-            keymap_del_entry(&s->items, &tx->journal, e);
-            blur(tx, s);
-        }
-    at = 0;
-    for (KeyEntry *e; (e = keymap_next(&to->items, &at)) != NULL;)
-        TRY(add_member(tx, s, e->value, e->key, e->hash));
+    PyObject *live;
+    TRY(not_existing(tx, s));
+    TRY(real_now(tx, to, &live));
+    PyObject *base = tx_hold(tx, set_twin(live, false));
+    TRY_PTR(base);
+    set_base(tx, s, base);
+    if (to->blurred)
+        blur(tx, s);
+    keymap_clear(&s->items, &tx->journal);
+    MEM(keymap_copy(&s->items, &tx->arena, &tx->journal, &to->items));
     return ST_OK;
 }
 
@@ -396,18 +402,25 @@ static PyObject *compute_in_place(PyObject *a, PyObject *b, char op)
                        : PyNumber_InPlaceXor(a, b);
 }
 
+/* Discards, in whatever order, and then dummies are cleared away: exact on a table that is not known. */
+static Status subtract(Tx *tx, SetVar *s, SetVar *b)
+{
+    size_t at = 0;
+    bool was;
+    TRY(set_open(tx, b));
+    for (KeyEntry *e; (e = keymap_next(&b->items, &at)) != NULL;)
+        TRY(set_discard(tx, s, e->value, &was));
+    return set_tidy(tx, s);
+}
+
 /* s op= b for sets. */
 Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
 {
     SetVar *to;
     PyObject *rs, *rb;
-    if (op == '|' && !s->open) {
-        size_t at = 0;
-        TRY(set_open(tx, b));
-        for (KeyEntry *e; (e = keymap_next(&b->items, &at)) != NULL;)
-            TRY(add_member(tx, s, e->value, e->key, e->hash));
-        return ST_OK;
-    }
+    if (s->v.real && op == '-' && s != b)
+        return subtract(tx, s, b);
+    TRY(not_existing(tx, s));
     TRY(set_algebra(tx, s, b, op, &PySet_Type, &to));
     TRY(real_now(tx, s, &rs));
     TRY(real_now(tx, b, &rb));
@@ -424,6 +437,7 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
 {
     KeyEntry *e;
     Py_ssize_t n;
+    TRY(not_existing(tx, s));
     TRY(dict_entries(tx, d, &e, &n));
     if (s->v.real == NULL) {
         PyObject *live, *keys = tx_hold(tx, PyDict_New());
@@ -438,9 +452,7 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         Var *k = e[i].id;
-        if (s->v.real)
-            TRY(add_member(tx, s, k, e[i].key, e[i].hash));
-        else if (!find_member(s, k, e[i].key, e[i].hash))
+        if (!find_member(s, k, e[i].key, e[i].hash))
             MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e[i].key, e[i].hash, k, k));
     }
     return ST_OK;

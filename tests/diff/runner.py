@@ -26,11 +26,11 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import jedlik  # noqa: E402
-from describe import Seen, data_of, describe  # noqa: E402
+from seen import Seen, data_of, describe  # noqa: E402
 from jedlik import _engine  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent
-NOT_PROGRAMS = ("runner.py", "describe.py", "kit.py")
+NOT_PROGRAMS = ("runner.py", "seen.py", "kit.py")
 SECONDS = 120
 where = mmap.mmap(-1, 80)  # what a child is at, for the parent
 

@@ -18,7 +18,7 @@ ATOMS = (int, float, bool, str, bytes, complex, type(None), type(...), type(NotI
 VIEWS = tuple(type(v) for v in ({}.keys(), {}.values(), {}.items()))
 ITERATORS = tuple(type(v) for v in (iter([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(""),
                                     iter(range(0)), enumerate([]), zip(), map(len, []), filter(len, []), reversed([])))
-HERE = (__file__, __file__.replace("describe.py", "runner.py"))
+HERE = (__file__, __file__.replace("seen.py", "runner.py"))
 
 
 class Seen:
