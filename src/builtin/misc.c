@@ -3,6 +3,7 @@
  * passed over.
  */
 #include "builtin/help.h"
+#include "var/proxy.h"
 
 /* -- Effects ---------------------------------------------------------------- */
 
@@ -83,6 +84,66 @@ static Status method(Tx *tx, const Args *a, Var **out)
     return method_new(tx, a->v[0], self, out);
 }
 
+/* types.MappingProxyType(dict) */
+static Status proxy(Tx *tx, const Args *a, Var **out)
+{
+    Var *d = a->v[0];
+    TRY(var_real(tx, &d));
+    return d->kind == &kind_dict ? proxy_new(tx, d, out) : ST_DECLINE;
+}
+
+/* -- inspect ---------------------------------------------------------------- */
+
+/* A plain function whose signature is what its code, defaults and annotations say. */
+static PyObject *plain_function(Var *v)
+{
+    PyObject *f = v->kind == &kind_func ? v->real : NULL;
+    PyObject *attrs = f ? ((PyFunctionObject *)f)->func_dict : NULL;
+    if (attrs && (PyDict_GetItemString(attrs, "__wrapped__") || PyDict_GetItemString(attrs, "__signature__") ||
+                  PyDict_GetItemString(attrs, "__text_signature__")))
+        return NULL;
+    return f;
+}
+
+/* The guards under which a function's signature stays what it is. */
+static Status guard_signature(Tx *tx, Var *fn)
+{
+    static const char *const parts[] = { "__defaults__", "__kwdefaults__", "__annotations__" };
+    if (fn->src == NULL || fn->src->kind == SRC_CONST)
+        return ST_OK;
+    TRY(guard_is(&tx->guards, fn->src, fn->real));
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(parts[i]));
+        TRY_PTR(name);
+        PyObject *part = tx_hold(tx, PyObject_GetAttr(fn->real, name));
+        Source *src = source_get(&tx->sources, SRC_GETSET, fn->src, name, 0);
+        if (part == NULL || src == NULL)
+            return ST_ERROR;
+        TRY(guard_is(&tx->guards, src, part));
+    }
+    return ST_OK;
+}
+
+/* inspect.signature() of a plain function or a method of one: made once, for real. A function with attributes that change it, a
+ * class or any other callable is read as the Python code it is. */
+static Status signature(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = a->v[0], *fn;
+    PyObject *real_signature = lookup_path(tx, "inspect", "signature");
+    TRY(var_real(tx, &v));
+    fn = v->kind == &kind_method ? AS(MethodVar, v)->func : v;
+    TRY(var_real(tx, &fn));
+    PyObject *f = plain_function(fn);
+    if (f == NULL || real_signature == NULL)
+        return ST_DECLINE;
+    PyObject *callable = v == fn ? f : tx_hold(tx, PyMethod_New(f, Py_None));
+    PyObject *made = callable ? tx_hold(tx, PyObject_CallOneArg(real_signature, callable)) : NULL;
+    if (made == NULL)
+        return raise_now(tx);
+    TRY(guard_signature(tx, fn));
+    return wrap_pinned(tx, made, NULL, out);
+}
+
 #define EFFECT(path) { path, 0, -1, effect, ANY_KW }
 
 const Handler handlers_misc[] = {
@@ -101,5 +162,7 @@ const Handler handlers_misc[] = {
     { "typing.cast", 2, 2, cast, NULL },
     { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
     { "types.MethodType", 2, 2, method, NULL },
+    { "types.MappingProxyType", 1, 1, proxy, NULL },
+    { "inspect.signature", 1, 1, signature, NULL },
     { 0 },
 };

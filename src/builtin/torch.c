@@ -17,6 +17,18 @@ static Status yes(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool
 static Status no(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool(tx, false), out); }
 static Status none(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_none(tx), out); }
 
+/* True, as stock says while it captures; but nn.Transformer would then leave its fused path and give other numbers than it does
+ * plainly. */
+static Status is_compiling(Tx *tx, const Args *a, Var **out)
+{
+    static const char file[] = "torch/nn/modules/transformer.py";
+    PyObject *name = tx->top ? tx->top->code->co->co_filename : NULL;
+    Py_ssize_t n = 0;
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
+    bool fused = s && n > (Py_ssize_t)sizeof file && strcmp(s + n - (sizeof file - 1), file) == 0;
+    return returns(tx, tx_bool(tx, !fused), out);
+}
+
 /* -- Grad mode -------------------------------------------------------------- */
 
 static Status is_grad_enabled(Tx *tx, const Args *a, Var **out)
@@ -248,11 +260,11 @@ const Handler handlers_torch[] = {
     { "torch._C._get_tracing_state", 0, 0, none, NULL },
     { "torch._C._is_tracing", 0, 0, no, NULL },
     { "torch._C._log_api_usage_once", 0, -1, none, ANY_KW },
-    { "torch.compiler.is_compiling", 0, 0, yes, NULL },
-    { "torch.compiler.is_dynamo_compiling", 0, 0, yes, NULL },
+    { "torch.compiler.is_compiling", 0, 0, is_compiling, NULL },
+    { "torch.compiler.is_dynamo_compiling", 0, 0, is_compiling, NULL },
     { "torch.compiler.is_exporting", 0, 0, no, NULL },
-    { "torch._utils.is_compiling", 0, 0, yes, NULL },
-    { "torch._dynamo.external_utils.is_compiling", 0, 0, yes, NULL },
+    { "torch._utils.is_compiling", 0, 0, is_compiling, NULL },
+    { "torch._dynamo.external_utils.is_compiling", 0, 0, is_compiling, NULL },
     { "torch.jit._script.is_scripting", 0, 0, no, NULL },
     { "torch._jit_internal.is_scripting", 0, 0, no, NULL },
     { "torch.jit._trace.is_tracing", 0, 0, no, NULL },

@@ -221,6 +221,11 @@ typedef struct PartialVar {
     Args args;        /* keywords included */
 } PartialVar;
 
+typedef struct ProxyVar {
+    Var v;
+    Var *mapping;     /* DictVar */
+} ProxyVar;
+
 #define AS(Type, var) ((Type *)(var))
 
 /* -- Making values ---------------------------------------------------------------- */

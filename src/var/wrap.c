@@ -284,6 +284,11 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     if (PyCFunction_Check(o) || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type || t == &_PyMethodWrapper_Type ||
         t == &PyClassMethodDescr_Type || t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type)
         return wrap_cfunction(tx, o, src, pinned, out);
+    if (t == &PyDictProxy_Type) {
+        TRY(proxy_wrap(tx, o, src, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     if (is_iterator(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return VAR_MAKE(tx, iter, IterVar, t, out);

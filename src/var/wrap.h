@@ -8,6 +8,7 @@
 
 Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out);
 Status func_wrap(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out);
+Status proxy_wrap(Tx *tx, PyObject *o, Source *src, Var **out); /* *out NULL: not of a plain dict */
 Status partial_wrap(Tx *tx, PyObject *o, Source *src, Var **out);
 Status wrap_tuple(Tx *tx, PyObject *o, Source *src, Var **out);
 

@@ -302,3 +302,29 @@ def case_pytree(x, e):
     from torch.utils._pytree import tree_flatten, tree_map
     flat, _ = tree_flatten({"a": x, "b": [x + 1, (x, 3)]})
     return len(flat), tree_map(lambda v: v * 2, [x, {"k": (x, 1)}])
+
+
+def case_return_types(x, e):
+    top, m = x.topk(2), x.max(dim=0)
+    values, indices = top
+    return top.values, top.indices, m.values + 1, m[1], x.sort().indices, torch.max(x, dim=1).values, values is top.values, len(m), indices
+
+
+class Chunked:
+    def chunk(self, a, b=2):
+        return a * b
+
+    def __call__(self, x):
+        return self.chunk(x)
+
+
+def case_signature(x, e):
+    import inspect
+    s = inspect.signature(Chunked().chunk)
+    return x + len(s.parameters), list(s.parameters), s.parameters["b"].default, str(s)
+
+
+def case_mapping_proxy(x, e):
+    p = types.MappingProxyType(e.table)
+    e.table["z"] = 9
+    return x + p["a"], list(p.items()), p.get("q"), len(p), "z" in p, {**p}, bool(p)
