@@ -153,8 +153,10 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
             return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
         }
-        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set)
-            return var_hash(tx, v, &key, &h); /* unhashable */
+        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
+            TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
+            return const_int(tx, h, out);
+        }
         if (v->real == NULL || v->kind == &kind_tensor)
             return graph_break(tx, BRK_IDENTITY, "hash() of %s", v->type->tp_name);
         TRY(var_hash(tx, v, &key, &h));

@@ -71,6 +71,19 @@ static Status defaultdict_(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* defaultdict.__init__ of a subclass: the factory comes first. */
+static Status defaultdict_init(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    if (d->v.real)
+        return ST_DECLINE;
+    if (a->n > 1)
+        TRY(check_factory(tx, a->v[1]));
+    SET(tx, d->factory, a->n > 1 ? a->v[1] : tx_none(tx));
+    TRY(fill(tx, d, a, 2));
+    return give_none(tx, out);
+}
+
 static Status dict_new_(Tx *tx, const Args *a, Var **out)
 {
     PyTypeObject *t = class_arg(a, &PyDict_Type);
@@ -463,6 +476,7 @@ const Handler handlers_dict[] = {
     { "collections.OrderedDict.clear", 1, 1, clear, NULL },
     { "collections.OrderedDict.__reversed__", 1, 1, reversed, NULL },
     { "collections.defaultdict", 0, 2, defaultdict_, ANY_KW },
+    { "collections.defaultdict.__init__", 1, 3, defaultdict_init, ANY_KW },
     { "collections.defaultdict.copy", 1, 1, copy_kind, NULL },
     { "collections.defaultdict.__copy__", 1, 1, copy_kind, NULL },
     { "collections.defaultdict.__missing__", 2, 2, missing, NULL },

@@ -232,6 +232,8 @@ static Status remove_(Tx *tx, const Args *a, Var **out)
 static Status clear(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
+    for (size_t i = 0; i < l->items.n; i++)
+        TRY(drop(tx, l->items.v[i]));
     TRY(list_replace(tx, l, NULL, 0));
     return give_none(tx, out);
 }

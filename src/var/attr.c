@@ -84,6 +84,13 @@ static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var *
     return wrap_pinned(tx, o, src, out);
 }
 
+/* A member of the built-in class an object gets its content from (deque.maxlen …) is the content's. */
+static Var *content_with(Var *v, PyObject *descr)
+{
+    Var *c = v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
+    return c && c->kind->getattr && c->type && PyType_IsSubtype(c->type, PyDescr_TYPE(descr)) ? c : NULL;
+}
+
 static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
     if (v->kind == &kind_const) {
@@ -98,6 +105,9 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         *out = AS(TupleVar, v)->items[i];
         return ST_OK;
     }
+    Var *c = content_with(v, descr);
+    if (c != NULL)
+        return c->kind->getattr(tx, c, name, out);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     ObjectVar *ob = AS(ObjectVar, v);
@@ -146,6 +156,9 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     }
     if (name == str___class__)
         return class_of(tx, v->type, v, out);
+    Var *c = content_with(v, descr);
+    if (c != NULL)
+        return c->kind->getattr(tx, c, name, out);
     return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
 }
 

@@ -123,6 +123,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
         return var_len(tx, c, out);
     if (name == str___iter__ && a->n == 1)
         return var_iter(tx, c, out);
+    if (name == str___next__ && a->n == 1 && (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
+        TRY(var_next(tx, c, out));
+        return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
+    }
     *out = tx->none;
     if (name == str___setitem__ && a->n == 3)
         return var_setitem(tx, c, a->v[1], a->v[2]);

@@ -187,8 +187,17 @@ static Status touch_dict(Tx *tx, DictVar *d)
     return d->v.dirty || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
 }
 
+/* What is overwritten, if it was looked at. */
+static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
+{
+    KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
+    return e && e->value ? drop(tx, e->value) : ST_OK;
+}
+
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    if (d->reads.n)
+        TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }
@@ -200,6 +209,7 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    TRY(drop(tx, v));
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
     Var *old = NULL;
@@ -386,8 +396,10 @@ Status dict_clear(Tx *tx, DictVar *d)
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {
         size_t at = 0;
-        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;)
+        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;) {
+            TRY(drop(tx, e->value));
             TRY(put_in(tx, &d->dels, e->id, e->key, e->hash, NULL));
+        }
     }
     if (d->writes.used)
         keymap_clear(&d->writes, &tx->journal);

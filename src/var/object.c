@@ -6,6 +6,7 @@
  */
 #include "trace/tx.h"
 #include "var/binops.h"
+#include "var/container.h"
 #include "var/names.h"
 #include "var/wrap.h"
 
@@ -16,11 +17,12 @@ Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
     if (base == NULL)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s", cls->tp_name);
     TRY(VAR_MAKE(tx, object, ObjectVar, cls, &ob));
-    if (base == &PyDict_Type || base == &PyODict_Type) {
+    if (base == &PyDict_Type || base == &PyODict_Type || base == known_type(TY_DEFAULTDICT)) {
         TRY(dict_new(tx, &ob->content));
         ob->content->type = base;
-    } else if (base == &PyList_Type) {
+    } else if (base == &PyList_Type || base == known_type(TY_DEQUE)) {
         TRY(list_new(tx, NULL, 0, &ob->content));
+        ob->content->type = base;
     } else if (base == &PySet_Type) {
         TRY(set_new(tx, base, &ob->content));
     }

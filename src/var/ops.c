@@ -6,6 +6,7 @@
 #include "trace/tx.h"
 #include "var/binops.h"
 #include "var/consts.h"
+#include "var/container.h"
 #include "var/names.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
@@ -329,13 +330,24 @@ static Status tuple_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     return *h == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
 }
 
+/* An existing object that is a key by its identity must be that object. */
+static Status key_pinned(Tx *tx, Var *v, PyObject *key)
+{
+    v = same_object(v);
+    if (key == NULL || v->real != key || v->kind == &kind_const || v->src == NULL || v->src->kind == SRC_CONST)
+        return ST_OK;
+    return guard_is(&tx->guards, v->src, key);
+}
+
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tuple)
         return tuple_hash(tx, v, key, h);
-    if (v->kind->hash)
-        return v->kind->hash(tx, v, key, h);
+    if (v->kind->hash) {
+        TRY(v->kind->hash(tx, v, key, h));
+        return key_pinned(tx, v, *key);
+    }
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set || v->kind == &kind_slice)
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
     return graph_break(tx, BRK_DYN_KEY, "%s", v->type ? v->type->tp_name : v->kind->name);
