@@ -315,7 +315,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->open = op.user;
     n->cast = tx->cast;
     n->grad = tx->grad;
-    n->pure = !op.mutates && !op.random && !op.user;
+    n->pure = op.pure && !op.mutates && !op.random && !op.user; /* rule 14 */
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
