@@ -3,7 +3,6 @@
  * passed over.
  */
 #include "builtin/help.h"
-#include "var/proxy.h"
 
 /* -- Effects ---------------------------------------------------------------- */
 
@@ -52,6 +51,15 @@ static Status lock(Tx *tx, const Args *a, Var **out)
     return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a lock");
 }
 
+/* The limit is read where it can only end a loop that never ends: elsewhere nothing guards it. */
+static Status recursion_limit(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *unwrap = lookup_path(tx, "inspect", "unwrap");
+    if (unwrap == NULL || !PyFunction_Check(unwrap) || (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
+        return ST_DECLINE;
+    return const_int(tx, Py_GetRecursionLimit(), out);
+}
+
 /* -- typing ----------------------------------------------------------------- */
 
 static Status cast(Tx *tx, const Args *a, Var **out)
@@ -82,14 +90,6 @@ static Status method(Tx *tx, const Args *a, Var **out)
     if (self == tx_none(tx) || t->tp_call == NULL)
         return ST_DECLINE;
     return method_new(tx, a->v[0], self, out);
-}
-
-/* types.MappingProxyType(dict) */
-static Status proxy(Tx *tx, const Args *a, Var **out)
-{
-    Var *d = a->v[0];
-    TRY(var_real(tx, &d));
-    return d->kind == &kind_dict ? proxy_new(tx, d, out) : ST_DECLINE;
 }
 
 /* -- inspect ---------------------------------------------------------------- */
@@ -159,10 +159,10 @@ const Handler handlers_misc[] = {
     { "_thread.RLock.release", 1, -1, lock, ANY_KW },
     { "_thread.lock.__enter__", 1, -1, lock, ANY_KW },
     { "_thread.lock.acquire", 1, -1, lock, ANY_KW },
+    { "sys.getrecursionlimit", 0, 0, recursion_limit, NULL },
     { "typing.cast", 2, 2, cast, NULL },
     { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
     { "types.MethodType", 2, 2, method, NULL },
-    { "types.MappingProxyType", 1, 1, proxy, NULL },
     { "inspect.signature", 1, 1, signature, NULL },
     { 0 },
 };

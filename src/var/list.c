@@ -89,12 +89,19 @@ bool has_own_number(Var *other)
            (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
 }
 
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    uint64_t before = tx->moves;
+    TRY(var_equal(tx, a, b, yes));
+    return tx->moves == before ? ST_OK : graph_break(tx, BRK_NO_SLOT, "%s", "a container that changes while it is compared");
+}
+
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
                      Var **out)
 {
     for (Py_ssize_t i = 0; i < na && i < nb; i++) {
         bool same;
-        TRY(var_equal(tx, a[i], b[i], &same));
+        TRY(item_equal(tx, a[i], b[i], &same));
         if (same)
             continue;
         if (op == Py_EQ || op == Py_NE)
@@ -115,7 +122,7 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
 {
     for (*at = 0; *at < n; ++*at) {
         bool same;
-        TRY(var_equal(tx, items[*at], item, &same));
+        TRY(item_equal(tx, items[*at], item, &same));
         if (same)
             return ST_OK;
     }
@@ -248,6 +255,7 @@ Status list_open(Tx *tx, ListVar *l)
 /* What lies behind n may be what a rewind brings back, so the cell is journalled too. */
 Status list_push(Tx *tx, ListVar *l, Var *item)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     if (l->items.n == l->items.cap)
         MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
@@ -259,6 +267,7 @@ Status list_push(Tx *tx, ListVar *l, Var *item)
 /* `items` is fresh memory with room for one more. */
 Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     SET(tx, l->items.v, items);
     SET(tx, l->items.n, (size_t)n);
@@ -281,6 +290,7 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i < n);
+    tx->moves++;
     TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, &l->v));
     if (i == n - 1) {
@@ -508,7 +518,7 @@ static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
     ListVar *l = AS(ListVar, self);
     TRY(list_open(tx, l));
     for (size_t i = 0; i < l->items.n; i++) {
-        TRY(var_equal(tx, l->items.v[i], item, yes));
+        TRY(item_equal(tx, l->items.v[i], item, yes));
         if (*yes)
             return ST_OK;
     }
@@ -608,6 +618,7 @@ static Status list_setitem(Tx *tx, Var *self, Var *key, Var *value)
                  &i));
     if (value == NULL)
         return list_delete_at(tx, l, i);
+    tx->moves++;
     TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, self));
     put_cell(tx, &l->items.v[i], value);

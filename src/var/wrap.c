@@ -254,7 +254,7 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
     bool pybind = self && (PyCapsule_CheckExact(self) || strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
-    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind)
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind && !const_immutable(self))
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
@@ -285,14 +285,13 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     if (PyCFunction_Check(o) || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type || t == &_PyMethodWrapper_Type ||
         t == &PyClassMethodDescr_Type || t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type)
         return wrap_cfunction(tx, o, src, pinned, out);
-    if (t == &PyDictProxy_Type) {
-        TRY(proxy_wrap(tx, o, src, out));
-        if (*out != NULL)
-            return ST_OK;
-    }
     if (is_iterator(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return VAR_MAKE(tx, iter, IterVar, t, out);
+    }
+    if (t == &PyDictProxy_Type) {
+        Status st = proxy_wrap(tx, o, src, out);
+        return st == ST_DECLINE ? wrap_opaque(tx, o, src, out) : st;
     }
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
