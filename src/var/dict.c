@@ -146,7 +146,7 @@ static Status guard_keys(Tx *tx, DictVar *d, PyObject *keys)
 static Status pending(Tx *tx, DictVar *d)
 {
     if (dict_existing(d) && d->v.dirty)
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code in the graph reads what was written before it");
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself reads what was written before it");
     return ST_OK;
 }
 
