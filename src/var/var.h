@@ -222,6 +222,11 @@ typedef struct PartialVar {
     Args args;        /* keywords included */
 } PartialVar;
 
+typedef struct ProxyVar {
+    Var v;
+    Var *mapping;
+} ProxyVar;
+
 #define AS(Type, var) ((Type *)(var))
 
 /* -- Making values ---------------------------------------------------------------- */
@@ -251,6 +256,7 @@ Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);
 Status set_add(Tx *tx, SetVar *s, Var *item);
 Status set_update(Tx *tx, SetVar *s, Var *iterable);
+Status proxy_new(Tx *tx, Var *mapping, Var **out);
 Status cell_new(Tx *tx, Var *content, Var **out);
 Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
 Status cell_set(Tx *tx, CellVar *c, Var *value);
