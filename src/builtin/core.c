@@ -112,13 +112,19 @@ static Status globals_(Tx *tx, const Args *a, Var **out)
 
 /* -- Identity and hashes ---------------------------------------------------- */
 
-/* The address of an existing object, which a guard then pins. New objects have no address yet; tensors would compile anew
- * with every other tensor. */
+/* Objects that live as long as the program does: a guard on their identity will hold on the next call too. */
+static bool long_lived(Var *v)
+{
+    return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module || v->kind == &kind_builtin ||
+           (torch_ready && PyType_IsSubtype(v->type, torch_types.module));
+}
+
+/* The address of an existing object, which a guard then pins. New objects have no address yet. */
 static Status id_(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
     TRY(var_real(tx, &v));
-    if (v->real == NULL || v->kind == &kind_tensor || v->kind == &kind_const)
+    if (v->real == NULL || !long_lived(v))
         return graph_break(tx, BRK_IDENTITY, "id() of %s", v->type->tp_name);
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));
@@ -153,8 +159,10 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
             return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
         }
-        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set)
-            return var_hash(tx, v, &key, &h); /* unhashable */
+        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
+            TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
+            return const_int(tx, h, out);
+        }
         if (v->real == NULL || v->kind == &kind_tensor)
             return graph_break(tx, BRK_IDENTITY, "hash() of %s", v->type->tp_name);
         TRY(var_hash(tx, v, &key, &h));
@@ -173,6 +181,11 @@ static Status repr_(Tx *tx, const Args *a, Var **out)
     return var_repr(tx, a->v[0], out);
 }
 
+static Status ascii_(Tx *tx, const Args *a, Var **out)
+{
+    return fold_ready(a) ? ST_DECLINE : var_ascii(tx, a->v[0], out);
+}
+
 static Status str_(Tx *tx, const Args *a, Var **out)
 {
     if (a->n == 0)
@@ -182,7 +195,13 @@ static Status str_(Tx *tx, const Args *a, Var **out)
 
 static Status format_(Tx *tx, const Args *a, Var **out)
 {
-    return var_format(tx, a->v[0], a->n > 1 ? a->v[1] : NULL, out);
+    PyTypeObject *t;
+    if (a->n < 2)
+        return var_format(tx, a->v[0], NULL, out);
+    TRY(var_type_of(tx, a->v[1], &t));
+    if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "format() argument 2 must be str, not %.50s", t == Py_TYPE(Py_None) ? "None" : t->tp_name);
+    return var_format(tx, a->v[0], a->v[1], out);
 }
 
 static Status effect_break(Tx *tx, const char *what)
@@ -300,6 +319,7 @@ const Handler handlers_core[] = {
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },
     { "builtins.repr", 1, 1, repr_, NULL },
+    { "builtins.ascii", 1, 1, ascii_, NULL },
     { "builtins.str", 0, 1, str_, NULL },
     { "builtins.format", 1, 2, format_, NULL },
     { "builtins.print", 0, -1, print_, ANY_KW },

@@ -43,6 +43,7 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i);
 Py_ssize_t cpy_inst_len(PyObject *obj); /* -1: no instance dictionary */
 
 /* Are the keys, in order, the items of the tuple? By identity, or as constants. */
+bool cpy_set_items_are(PyObject *set, PyObject *items); /* in the order of iteration */
 bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo);
 bool cpy_inst_keys_are(PyObject *obj, PyObject *keys, Memo *memo);
 
@@ -56,7 +57,7 @@ PyTypeObject *cpy_inst_dict_type(PyObject *obj);
  * enumerate and zip over these. */
 int cpy_iter_peek(PyObject *it, Py_ssize_t ahead, PyObject **item);
 
-/* What it walks: the sequence or dict, the inner iterator of enumerate, the i-th of zip. Borrowed;
+/* What it walks: the sequence or dict, the inner iterator of enumerate, the i-th of zip; the mapping of a mappingproxy. Borrowed;
  * NULL if it is exhausted or of another kind. */
 PyObject *cpy_iter_under(PyObject *it, Py_ssize_t i);
 

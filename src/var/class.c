@@ -104,6 +104,7 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
         PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(var_touch(tx, self));
+    SET(tx, tx->class_writes, 1);
     return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0, name, value) ? ST_OK
                                                                                                      : ST_ERROR;
 }
@@ -136,6 +137,8 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     Args with_cls;
     Var *fn;
     TRY(prepend(tx, self, a, &with_cls));
+    if (base == &PyBaseObject_Type)
+        TRY(object_concrete(tx, t));
     if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyODict_Type ||
         base == &PySet_Type)
         return object_new(tx, t, out);

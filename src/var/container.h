@@ -67,6 +67,12 @@ static inline Status touch(Tx *tx, Var *v)
 {
     return v->real && !v->dirty ? var_touch(tx, v) : ST_OK;
 }
+/* Before an existing value may be dropped: one whose end runs code breaks. */
+Status drop_check(Tx *tx, PyObject *old);
+static inline Status drop(Tx *tx, Var *old)
+{
+    return old && old->real && old->kind != &kind_const ? drop_check(tx, old->real) : ST_OK;
+}
 /* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
 static inline Var *same_object(Var *v)
 {
@@ -94,6 +100,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+/* An item of a container, whose __eq__ had better leave containers alone. */
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op, Var **out);
 Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at); /* -1: not there */
 /* "[" items joined by ", " "]" of reprs; `open`, `close` are ASCII. Constants only. */
@@ -177,6 +185,8 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 /* -- Iterators -------------------------------------------------------------------------------- */
 
+/* Has the container changed in a way that the real iterator would notice, and one made now would not? */
+Status iter_stale(Tx *tx, IterVar *it, bool *yes);
 Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, IterVar **out);
 Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n, WrapIterVar **out);
 /* The next item; a StopIteration that a function raises passes. */

@@ -142,8 +142,18 @@ static Status guard_keys(Tx *tx, DictVar *d, PyObject *keys)
     return guard_obj(&tx->guards, GUARD_KEYS, s, tuple);
 }
 
+/* What the graph calls by itself finds the dictionary as it was before the trace wrote to it. */
+static Status pending(Tx *tx, DictVar *d)
+{
+    if (dict_existing(d) && d->v.dirty)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code in the graph reads what was written before it");
+    return ST_OK;
+}
+
 Status dict_open(Tx *tx, DictVar *d)
 {
+    if (tx->foreign)
+        TRY(pending(tx, d));
     if (d->open || !dict_existing(d))
         return ST_OK;
     PyObject *keys;
@@ -175,20 +185,33 @@ Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **o
 {
     KeyEntry *e = find_in(&d->writes, k, key, h);
     *out = e ? e->value : NULL;
-    if (e != NULL || key == NULL || !dict_existing(d))
+    if (e == NULL && (key == NULL || !dict_existing(d)))
         return ST_OK;
-    if (d->dels.n && keymap_find(&d->dels, key, h))
-        return ST_OK;
+    if (e != NULL || (d->dels.n && keymap_find(&d->dels, key, h)))
+        return tx->foreign ? pending(tx, d) : ST_OK;
     return read_real(tx, d, key, h, out);
 }
 
 static Status touch_dict(Tx *tx, DictVar *d)
 {
-    return d->v.dirty || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
+    return (d->v.dirty && !tx->foreign) || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
+}
+
+/* What is overwritten. */
+static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
+{
+    PyObject *real;
+    KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
+    if (e != NULL || key == NULL || d->open || !dict_existing(d))
+        return e && e->value ? drop(tx, e->value) : ST_OK;
+    TRY(real_get(tx, d, key, h, &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
+    return real ? drop_check(tx, real) : ST_OK;
 }
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    tx->moves += d->owner == NULL;
+    TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }
@@ -200,6 +223,8 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    tx->moves++;
+    TRY(drop(tx, v));
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
     Var *old = NULL;
@@ -382,12 +407,15 @@ Status dict_new(Tx *tx, Var **out)
 
 Status dict_clear(Tx *tx, DictVar *d)
 {
+    tx->moves++;
     TRY(dict_open(tx, d));
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {
         size_t at = 0;
-        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;)
+        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;) {
+            TRY(drop(tx, e->value));
             TRY(put_in(tx, &d->dels, e->id, e->key, e->hash, NULL));
+        }
     }
     if (d->writes.used)
         keymap_clear(&d->writes, &tx->journal);
@@ -652,7 +680,7 @@ static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_step(tx, b, &q, &other));
         if (!more || !other)
             return ST_OK;
-        TRY(var_equal(tx, p.key, q.key, yes));
+        TRY(item_equal(tx, p.key, q.key, yes));
     }
     return ST_OK;
 }
@@ -672,7 +700,7 @@ static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
         *yes = v != NULL;
         if (v != NULL)
-            TRY(var_equal(tx, p.value, v, yes));
+            TRY(item_equal(tx, p.value, v, yes));
     }
     return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
 }

@@ -52,6 +52,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
 static Status log_op(Tx *tx, SetVar *s, char what, Var *item, PyObject *key)
 {
     static uintptr_t serial;
+    tx->moves++;
     SetOp op = { (uintptr_t)what, item, key, ++serial };
     MEM(VEC_PUSH(&tx->arena, &tx->journal, &s->log, op));
     return ST_OK;
@@ -255,8 +256,12 @@ static Status order_known(Tx *tx, SetVar *s, PyObject *live)
     if (s->v.real == NULL || s->shadow != s->v.real || s->items.n < 2)
         return ST_OK;
     Source *src = source_of(tx, &s->v);
-    PyObject *tuple = tx_hold(tx, PySequence_Tuple(s->v.real));
+    PyObject *tuple = tx_hold(tx, PyTuple_New(PySet_GET_SIZE(s->v.real))), *key;
+    Py_ssize_t pos = 0, i = 0;
+    Py_hash_t h;
     MEM(src && tuple);
+    while (_PySet_NextEntry(s->v.real, &pos, &key, &h))
+        PyTuple_SET_ITEM(tuple, i++, Py_NewRef(key));
     return guard_obj(&tx->guards, GUARD_KEYS, src, tuple);
 }
 

@@ -4,9 +4,11 @@
  * Takes: an object and the source it was found at. Gives: one Var an object (aliases meet, with an ALIAS guard), with
  * the guard that its kind needs: its type, its identity, its value, or nothing while nobody asks (lazy).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/consts.h"
 #include "var/names.h"
+#include "var/container.h"
 #include "var/wrap.h"
 
 /* -- Lazy ------------------------------------------------------------------- */
@@ -102,7 +104,7 @@ static bool python_class(PyTypeObject *t)
 
 static bool known_layout(PyTypeObject *base)
 {
-    return base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
+    return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) || base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
            base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PySet_Type ||
            base == &PyFrozenSet_Type || base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
 }
@@ -130,11 +132,11 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
     PyObject *o = ob->v.real;
     Source *src = ob->v.src;
     Var *c = NULL;
-    if (base == &PyDict_Type || base == &PyODict_Type) {
+    if (base == &PyDict_Type || base == &PyODict_Type || base == known_type(TY_DEFAULTDICT)) {
         TRY(VAR_MAKE(tx, dict, DictVar, base, &c));
-    } else if (base == &PyList_Type) {
+    } else if (base == &PyList_Type || base == known_type(TY_DEQUE)) {
         TRY(VAR_MAKE(tx, list, ListVar, base, &c));
-        AS(ListVar, c)->base = PyList_GET_SIZE(o);
+        AS(ListVar, c)->base = Py_SIZE(o);
     } else if (base == &PySet_Type || base == &PyFrozenSet_Type) {
         TRY(VAR_MAKE(tx, set, SetVar, base, &c));
     } else if (base == &PyTuple_Type) {
@@ -146,6 +148,8 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
                                                                               PyBytes_GET_SIZE(o))
                                                   : PyUnicode_FromObject(o);
         TRY(const_new(tx, plain, &c));
+        if (cpy_type_lookup(Py_TYPE(o), str___del__)) /* the entry that pins it would keep it alive */
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name);
         TRY(guard_is(&tx->guards, src, o));
     }
     if (c && c->real == NULL) {
@@ -240,7 +244,7 @@ static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *
 static bool is_iterator(PyTypeObject *t)
 {
     return t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyRangeIter_Type || t == &PyDictIterKey_Type ||
-           t == &PyEnum_Type || t == &PyZip_Type;
+           t == &PyDictIterValue_Type || t == &PyDictIterItem_Type || t == &PyListRevIter_Type || t == &PyEnum_Type || t == &PyZip_Type;
 }
 
 static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -253,7 +257,7 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
     bool pybind = self && (PyCapsule_CheckExact(self) || strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
-    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind)
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind && !const_immutable(self))
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
@@ -287,6 +291,10 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     if (is_iterator(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return VAR_MAKE(tx, iter, IterVar, t, out);
+    }
+    if (t == &PyDictProxy_Type) {
+        Status st = proxy_wrap(tx, o, src, out);
+        return st == ST_DECLINE ? wrap_opaque(tx, o, src, out) : st;
     }
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
