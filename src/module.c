@@ -86,6 +86,15 @@ static PyObject *blocks(PyObject *module, PyObject *unused)
     return PyLong_FromSsize_t(mem_blocks);
 }
 
+static PyObject *fail_alloc(PyObject *module, PyObject *n)
+{
+    Py_ssize_t before = mem_fail_at, at = PyLong_AsSsize_t(n);
+    if (at == -1 && PyErr_Occurred())
+        return NULL;
+    mem_fail_at = at;
+    return PyLong_FromSsize_t(before);
+}
+
 static PyMethodDef methods[] = {
     { "set_config", set_config, METH_VARARGS, "set_config(name, value): a setting of jedlik.config." },
     { "register", register_, METH_VARARGS, "register(fn, kind): how a trace treats a function." },
@@ -98,6 +107,7 @@ static PyMethodDef methods[] = {
     { "dump", dump, METH_O, "dump(letters): representations of the last compile." },
     { "dump_begin", dump_begin, METH_NOARGS, "Starts keeping representations for dump()." },
     { "dump_end", dump_end, METH_NOARGS, "Forgets them." },
+    { "fail_alloc", fail_alloc, METH_O, "Stress: lets the n-th allocation from now on fail; what was left of the last." },
     { "blocks", blocks, METH_NOARGS, "Blocks of raw memory the engine holds." },
     { NULL, NULL, 0, NULL },
 };

@@ -16,8 +16,18 @@ Py_ssize_t mem_blocks;
 
 /* -- Counted raw memory ----------------------------------------------------- */
 
+Py_ssize_t mem_fail_at;
+
+/* Stress: the mem_fail_at-th request from now on fails, once (0: none). */
+static bool fails(void)
+{
+    return mem_fail_at && --mem_fail_at == 0;
+}
+
 void *mem_alloc(size_t n)
 {
+    if (fails())
+        return PyErr_NoMemory();
     void *p = PyMem_RawCalloc(1, n ? n : 1);
     if (p == NULL)
         return PyErr_NoMemory();
@@ -29,7 +39,7 @@ void *mem_resize(void *p, size_t n)
 {
     if (p == NULL)
         return mem_alloc(n);
-    void *q = PyMem_RawRealloc(p, n ? n : 1);
+    void *q = fails() ? NULL : PyMem_RawRealloc(p, n ? n : 1);
     return q ? q : PyErr_NoMemory();
 }
 

@@ -112,13 +112,19 @@ static Status globals_(Tx *tx, const Args *a, Var **out)
 
 /* -- Identity and hashes ---------------------------------------------------- */
 
-/* The address of an existing object, which a guard then pins. New objects have no address yet; tensors would compile anew
- * with every other tensor. */
+/* Objects that live as long as the program does: a guard on their identity will hold on the next call too. */
+static bool long_lived(Var *v)
+{
+    return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module || v->kind == &kind_builtin ||
+           (torch_ready && PyType_IsSubtype(v->type, torch_types.module));
+}
+
+/* The address of an existing object, which a guard then pins. New objects have no address yet. */
 static Status id_(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
     TRY(var_real(tx, &v));
-    if (v->real == NULL || v->kind == &kind_tensor || v->kind == &kind_const)
+    if (v->real == NULL || !long_lived(v))
         return graph_break(tx, BRK_IDENTITY, "id() of %s", v->type->tp_name);
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));

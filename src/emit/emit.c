@@ -47,9 +47,12 @@ static int unit_of(const Frame *f)
     return kw ? in[-1].at : in->at;
 }
 
-static Status describe(Frame *f, ExitFrame *x, bool innermost)
+static Status describe(Emit *e, Frame *f, ExitFrame *x, bool innermost)
 {
-    x->co = (PyCodeObject *)Py_NewRef(f->code->co);
+    x->co = f->code->co;
+    x->own = x->co != e->point->co;
+    if (x->own)
+        Py_INCREF(x->co);
     x->at = unit_of(f);
     x->resume = innermost ? x->at : f->code->ins[f->cur].end;
     x->nslots = (int)f->sp;
@@ -71,7 +74,7 @@ static Status fill_exit(Emit *e, Exit *x)
     TRY_PTR(x->frames);
     x->nframes = n;
     for (Frame *f = tx->top; n > 0; f = f->up)
-        TRY(describe(f, &x->frames[--n], f == tx->top));
+        TRY(describe(e, f, &x->frames[--n], f == tx->top));
     x->has_exc = tx->handled != tx->handled0;
     x->brk = tx->brk.id;
     x->reason = PyUnicode_FromString(tx->brk.text ? tx->brk.text : "");

@@ -17,7 +17,8 @@ void exit_free(Exit *x)
     if (x == NULL)
         return;
     for (int i = 0; i < x->nframes; i++) {
-        Py_XDECREF(x->frames[i].co);
+        if (x->frames[i].own)
+            Py_DECREF(x->frames[i].co);
         mem_free(x->frames[i].present);
     }
     mem_free(x->frames);

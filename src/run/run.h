@@ -20,7 +20,8 @@ typedef struct Entry Entry;
 
 /* One open frame at a break, outermost first. */
 typedef struct ExitFrame {
-    PyCodeObject *co; /* owned by the exit */
+    PyCodeObject *co;
+    bool own;          /* the exit owns co; not the code that the exit itself hangs on */
     int at; /* unit of the broken instruction; of the pending CALL in all but the innermost */
     int resume; /* all but the innermost: unit to go on at once the callee has returned */
     int depth; /* operand stack entries, NULLs included; the pending call's operands are gone */

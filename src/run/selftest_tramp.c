@@ -244,7 +244,9 @@ static void emit(Asm *a, Val v)
 static bool exit_frame(Asm *a, Sim *s, ExitFrame *x, bool innermost, int *nvalues)
 {
     const Ins *in = &s->c->ins[innermost ? s->index : s->call];
-    x->co = (PyCodeObject *)Py_NewRef(s->c->co);
+    x->co = s->c->co;
+    x->own = true;
+    Py_INCREF(x->co);
     x->at = in->at;
     x->resume = innermost ? -1 : s->c->ins[s->index].at;
     x->depth = s->depth;

@@ -7,7 +7,6 @@ import types
 import pytest
 import torch  # noqa: F401  (the engine looks torch up in sys.modules)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
 
 def load():
