@@ -215,7 +215,7 @@ def test_loop_with_break_compiles_once():
     def f(x, l):
         out = []
         for v in l:
-            x = x + v
+            x = x + 1
             print(end="")
             out.append(v)
         return x, out
