@@ -152,7 +152,7 @@ int torch_attach(void)
     torch_layout.ok = layout_find();
     meta_init();
     ambient_init();
-    if (classify_init() < 0 || infer_init() < 0)
+    if (rules_init() < 0 || classify_init() < 0 || infer_init() < 0)
         return -1;
     torch_ready = true;
     return 0;

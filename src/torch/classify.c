@@ -5,7 +5,7 @@
  * methods and attributes of tensors by name. Holds: nothing here runs user code; what torch itself does not know in
  * C is a break, what is Python and in no row is ordinary Python to inline.
  */
-#include "torch/lib.h"
+#include "torch/infer.h"
 #include <string.h>
 
 enum {
@@ -26,6 +26,7 @@ enum {
     F_LOOSE = 1 << 13,
     F_LAYOUT = 1 << 14,
     F_FRESH = 1 << 15,
+    RULE_SHIFT = 20, /* number of a shape rule, from 1 */
 };
 
 static PyObject *by_name;   /* plain name -> flags, from OPS */
@@ -56,6 +57,7 @@ static TorchOp op_of(long f)
         .loose = f & F_LOOSE,
         .layout = f & F_LAYOUT,
         .fresh = f & F_FRESH,
+        .rule = (uint8_t)(f >> RULE_SHIFT),
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
 }
@@ -165,10 +167,14 @@ static int add_rows(bool paths)
 #define PATH(flags, words)                                                               \
     if (paths && each_word(words, flags, add_path) < 0)                                  \
         return -1;
+#define RULE(rule, words)                                                                \
+    if (!paths && each_word(words, (long)rules_find(#rule) << RULE_SHIFT, add_name) < 0)  \
+        return -1;
 #include "torch/ops.def"
 #undef OPS
 #undef ATTR
 #undef PATH
+#undef RULE
     return 0;
 }
 
@@ -264,7 +270,8 @@ static int add_operators(void)
     int r = m ? 0 : -1;
     for (size_t i = 0; r == 0 && i < COUNT_OF(extra); i++) {
         PyObject *f = PyObject_GetAttrString(m, extra[i].name);
-        long flags = extra[i].flags;
+        PyObject *row = PyDict_GetItemString(by_name, extra[i].name);
+        long flags = extra[i].flags | (row ? PyLong_AsLong(row) >> RULE_SHIFT << RULE_SHIFT : 0);
         r = f ? put(by_object, f, flags & F_MUTATES ? flags | F_ALIAS : flags) : -1;
         Py_XDECREF(f);
     }

@@ -5,15 +5,14 @@
  * ambient state, warnings and generators are as before when a call returns; user code does not run.
  */
 #define _GNU_SOURCE
-#include "torch/infer.h"
-
-enum { MAX_ARGS = 64 };
+#include "torch/rules.h"
 
 static struct {
     PyObject *device, *generator, *copy, *fakes_run;
     PyObject *to, *cpu, *clone, *to_fn;
     PyObject *warnings_dict, *filters, *taint, *mute; /* the warnings module's dictionary, a key, a list that ignores all */
     PyObject *devices;                        /* device -> the same device: what *device borrows from */
+    bool no_rules;                            /* for comparing the two ways */
     PyObject *seed;                           /* 0-dim meta tensors that require grad, by dtype */
 } my;
 
@@ -112,7 +111,7 @@ static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dty
 }
 
 /* A 0-dim leaf that requires grad: copying it into a tensor makes that tensor a result of autograd. */
-static PyObject *seed_of(PyObject *dtype)
+PyObject *infer_seed(PyObject *dtype)
 {
     PyObject *s = PyDict_GetItemWithError(my.seed, dtype);
     if (s)
@@ -128,6 +127,9 @@ static PyObject *seed_of(PyObject *dtype)
 
 static bool overlaps_itself(const TensorMeta *m)
 {
+    for (int i = 0; i < m->ndim; i++)
+        if (m->sizes[i] == 0)
+            return false;
     for (int i = 0; i < m->ndim; i++)
         if (m->sizes[i] > 1 && m->strides[i] == 0)
             return true;
@@ -161,9 +163,9 @@ static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides
 }
 
 /* Turns a plain tensor into a result of autograd (requires grad, not a leaf), in place. */
-static PyObject *into_result(PyObject *t, PyObject *dtype)
+PyObject *infer_into_result(PyObject *t, PyObject *dtype)
 {
-    PyObject *seed = t ? seed_of(dtype) : NULL;
+    PyObject *seed = t ? infer_seed(dtype) : NULL;
     PyObject *r = seed ? PyObject_CallMethod(t, "copy_", "O", seed) : NULL;
     if (r && torch_py.set_version) {
         PyObject *ok = PyObject_CallFunction(torch_py.set_version, "(O)(i)", t, 0);
@@ -204,7 +206,7 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     }
     Py_XDECREF(sizes);
     Py_XDECREF(strides);
-    return r && result && !m->is_view && !overlaps_itself(m) ? into_result(r, dtype) : r;
+    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype) : r;
 }
 
 static bool asks(PyObject *t, const char *name)
@@ -323,19 +325,16 @@ static bool tainted(PyObject *t)
 }
 
 typedef struct Certainty {
-    bool tainted, layout; /* of an argument */
+    bool tainted, layout, odd; /* of an argument */
 } Certainty;
 
-static bool contiguous(PyObject *t)
+static bool contiguous(const TensorMeta *m)
 {
-    TensorMeta m;
-    if (!meta_read(t, &m))
-        return false;
     int64_t want = 1;
-    for (int i = m.ndim - 1; i >= 0; i--) {
-        if (m.sizes[i] != 1 && m.strides[i] != want)
+    for (int i = m->ndim - 1; i >= 0; i--) {
+        if (m->strides[i] != want)
             return false;
-        want *= m.sizes[i] ? m.sizes[i] : 1;
+        want *= m->sizes[i] ? m->sizes[i] : 1;
     }
     return true;
 }
@@ -343,8 +342,11 @@ static bool contiguous(PyObject *t)
 static bool note_certainty(PyObject *t, void *arg)
 {
     Certainty *c = arg;
+    TensorMeta m;
+    bool known = meta_read(t, &m);
     c->tainted |= tainted(t);
-    c->layout |= !contiguous(t);
+    c->layout |= !known || !contiguous(&m);
+    c->odd |= !known || odd_strides(&m);
     return true;
 }
 
@@ -356,31 +358,19 @@ static bool taint(PyObject *t, void *arg)
     return true;
 }
 
-static bool certain(const InferCall *c, TorchOp op)
+/* `by_rule`: rules follow odd strides. */
+static bool certain(const InferCall *c, TorchOp op, bool *by_rule)
 {
-    if (op.loose)
-        return false;
     Certainty seen = { 0 };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
     for (Py_ssize_t i = 0; i < n; i++)
         each_tensor(c->args[i], MAX_DEPTH, note_certainty, &seen);
-    return !seen.tainted && !(op.layout && seen.layout);
+    bool sure = !op.loose && !seen.tainted && !(op.layout && seen.layout);
+    *by_rule = sure;
+    return sure && !(seen.odd && !op.view);
 }
 
 /* -- Devices ------------------------------------------------------------------ */
-
-/* One call in the making: arguments copied, so that devices can be exchanged. */
-typedef struct Call {
-    PyObject *target;
-    bool method;
-    PyObject *v[MAX_ARGS]; /* borrowed, or held by `held` */
-    Py_ssize_t nargs, nkw;
-    PyObject *names[MAX_ARGS];
-    PyObject *held[8];
-    int nheld;
-    PyObject *moved; /* device that the call names, interned; NULL: none */
-    PyObject *done;  /* the result, if it is known without a call: new reference */
-} Call;
 
 static PyObject *hold(Call *k, PyObject *o)
 {
@@ -522,9 +512,8 @@ static bool exchange_devices(Call *k, PyObject *now)
 
 static bool set_call(Call *k, const InferCall *c)
 {
-    memset(k, 0, offsetof(Call, v));
     k->nheld = 0;
-    k->moved = k->done = NULL;
+    k->moved = NULL;
     k->target = c->target;
     k->method = c->kind == NODE_METHOD;
     k->nargs = c->nargs;
@@ -683,7 +672,37 @@ static TorchOp op_of_call(const InferCall *c)
     return c->kind == NODE_METHOD ? torch_classify_method(c->target) : torch_classify(c->target);
 }
 
-static Status run(const InferCall *c, TorchOp op, PyObject **out, PyObject **device)
+/* Plain name of what is called, for rules; "" if it has none. */
+static const char *plain_name(const Call *k)
+{
+    PyObject *t = k->target, *name = NULL;
+    if (k->method)
+        name = t;
+    else if (PyCFunction_Check(t))
+        return ((PyCFunctionObject *)t)->m_ml->ml_name;
+    else if (PyFunction_Check(t))
+        name = ((PyFunctionObject *)t)->func_name;
+    else if (Py_IS_TYPE(t, &PyMethodDescr_Type) || Py_IS_TYPE(t, &PyWrapperDescr_Type))
+        name = PyDescr_NAME(t);
+    const char *s = name ? PyUnicode_AsUTF8(name) : "";
+    return s ? s : "";
+}
+
+static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
+{
+    if (op.rule && k->target == c->target && !my.no_rules) {
+        bool loose = false;
+        Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
+        if (st != ST_DECLINE) {
+            c->strides_certain = sure && !loose;
+            return st == ST_RAISE ? judge_exception() : st;
+        }
+    }
+    *r = call_now(k);
+    return *r ? ST_OK : judge_exception();
+}
+
+static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject **device)
 {
     Call k;
     if (!prepare(&k, c, op)) {
@@ -691,11 +710,12 @@ static Status run(const InferCall *c, TorchOp op, PyObject **out, PyObject **dev
             return judge_exception();
         return ST_DECLINE;
     }
-    PyObject *r = call_now(&k);
+    PyObject *r = NULL;
+    Status st = by_rule_or_meta(&k, op, c, sure, &r);
     for (int i = 0; i < k.nheld; i++)
         Py_DECREF(k.held[i]);
-    if (r == NULL)
-        return judge_exception();
+    if (st != ST_OK)
+        return st;
     Result seen = { 0 };
     each_tensor(r, MAX_DEPTH, note_result, &seen);
     if (seen.strange) {
@@ -717,14 +737,20 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
     TorchOp op = op_of_call(c);
     if (op.syncs)
         return ST_DECLINE;
-    c->strides_certain = certain(c, op);
+    bool sure;
+    c->strides_certain = certain(c, op, &sure);
     Quiet q;
     quiet_begin(&q, c->grad);
-    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, out, device);
+    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
     if (st == ST_OK && !c->strides_certain && !op.fresh)
         each_tensor(*out, MAX_DEPTH, taint, NULL);
     quiet_end(&q, c->grad);
     return st;
+}
+
+void infer_use_rules(bool on)
+{
+    my.no_rules = !on;
 }
 
 /* -- Replaying a graph --------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * Graphs come as lists of rows (kind, target, args, kwargs[, pure]); `Ref` arguments are one-item sets {i}.
  */
 #include "guard/guard.h"
-#include "torch/lib.h"
+#include "torch/infer.h"
 #include <time.h>
 
 /* -- Metadata and ambient state ----------------------------------------------- */
@@ -208,6 +208,12 @@ static PyObject *infer(PyObject *self, PyObject *a)
         return Py_BuildValue("(sN)", "raise", value);
     }
     return st == ST_DECLINE ? Py_BuildValue("(s)", "decline") : NULL;
+}
+
+static PyObject *use_rules(PyObject *self, PyObject *on)
+{
+    infer_use_rules(PyObject_IsTrue(on) == 1);
+    Py_RETURN_NONE;
 }
 
 /* -- Graphs -------------------------------------------------------------------- */
@@ -429,6 +435,7 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_classify_attr", classify_attr, METH_O, NULL },
     { "torch_twin", twin, METH_O, NULL },
     { "torch_infer", infer, METH_VARARGS, NULL },
+    { "torch_use_rules", use_rules, METH_O, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_fx", fx_graph, METH_VARARGS, NULL },
     { "torch_function", function, METH_VARARGS, NULL },

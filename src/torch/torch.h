@@ -80,6 +80,7 @@ typedef struct TorchOp {
     bool pure;      /* a dead node may be dropped once its shapes are known to fit (rule 14) */
     bool loose;     /* strides, or whether the result is a view, depend on more than metadata … */
     bool layout;    /* … if an argument is not contiguous */
+    uint8_t rule;   /* number of its shape rule; 0: none */
     bool fresh;     /* strides do not depend on those of the arguments */
 } TorchOp;
 
