@@ -5,6 +5,7 @@
 #include "builtin/handler.h"
 #include "builtin/register.h"
 #include "bytecode/selftest.h"
+#include "cpy/peek.h"
 #include "emit/emit.h"
 #include "guard/selftest.h"
 #include "pipeline.h"
@@ -115,7 +116,8 @@ extern PyMethodDef torch_selftest_methods[];
 
 static int add_selftest(PyObject *module)
 {
-    PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods, guard_selftest_methods,
+    PyMethodDef *tables[] = { bytecode_selftest_methods, run_selftest_methods,
+                              run_tramp_selftest_methods, guard_selftest_methods,
                               torch_selftest_methods };
     PyObject *sub = PyModule_New("jedlik._engine.selftest");
     if (sub == NULL)
@@ -140,7 +142,7 @@ PyMODINIT_FUNC PyInit__engine(void)
     if (m == NULL)
         return NULL;
     pipeline_module = m;
-    if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || run_init(m) < 0 ||
+    if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);
         return NULL;

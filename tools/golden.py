@@ -29,14 +29,11 @@ def load(path):
 
 def produce(path):
     import jedlik
-    from jedlik import _core
 
     case = load(path)
-    letters = getattr(case, "LETTERS", "tgue")
-    jedlik.dump(case.f, case.args(), letters)
     parts = []
-    for letter in letters:
-        text = _core.call("dump", letter).rstrip("\n")
+    for letter in getattr(case, "LETTERS", "gue"):
+        text = jedlik.dump(case.f, case.args(), letter).rstrip("\n")
         if text:
             parts.append(f"[{SECTIONS[letter]}]\n{text}\n")
     return "\n".join(parts)

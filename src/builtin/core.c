@@ -153,6 +153,10 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
             return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
         }
+        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
+            TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
+            return const_int(tx, h, out);
+        }
         if (v->real == NULL || v->kind == &kind_tensor)
             return graph_break(tx, BRK_IDENTITY, "hash() of %s", v->type->tp_name);
         TRY(var_hash(tx, v, &key, &h));
@@ -171,6 +175,11 @@ static Status repr_(Tx *tx, const Args *a, Var **out)
     return var_repr(tx, a->v[0], out);
 }
 
+static Status ascii_(Tx *tx, const Args *a, Var **out)
+{
+    return fold_ready(a) ? ST_DECLINE : var_ascii(tx, a->v[0], out);
+}
+
 static Status str_(Tx *tx, const Args *a, Var **out)
 {
     if (a->n == 0)
@@ -180,7 +189,13 @@ static Status str_(Tx *tx, const Args *a, Var **out)
 
 static Status format_(Tx *tx, const Args *a, Var **out)
 {
-    return var_format(tx, a->v[0], a->n > 1 ? a->v[1] : NULL, out);
+    PyTypeObject *t;
+    if (a->n < 2)
+        return var_format(tx, a->v[0], NULL, out);
+    TRY(var_type_of(tx, a->v[1], &t));
+    if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "format() argument 2 must be str, not %.50s", t == Py_TYPE(Py_None) ? "None" : t->tp_name);
+    return var_format(tx, a->v[0], a->v[1], out);
 }
 
 static Status effect_break(Tx *tx, const char *what)
@@ -208,27 +223,34 @@ static Status breakpoint_(Tx *tx, const Args *a, Var **out)
 
 /* -- super() ---------------------------------------------------------------- */
 
+static Status content_of(Tx *tx, Var *cell, Var **out)
+{
+    TRY(var_real(tx, &cell));
+    return cell_get(tx, AS(CellVar, cell), out);
+}
+
 /* As super_init_without_args: the first argument and the __class__ cell of the function that is running. */
 static Status super_context(Tx *tx, Var **cls, Var **self)
 {
     Frame *f = tx->top;
     PyCodeObject *co = f->code->co;
     PyObject *free_names = tx_hold(tx, PyCode_GetFreevars(co));
-    PyObject *content = tx_hold(tx, PyUnicode_InternFromString("cell_contents"));
-    if (free_names == NULL || content == NULL)
-        return ST_ERROR;
+    TRY_PTR(free_names);
     if (co->co_argcount == 0)
         return raise_type(tx, PyExc_RuntimeError, "super(): no arguments");
     *self = f->slots[0];
     if (*self && (*self)->kind == &kind_cell)
-        TRY(var_getattr(tx, *self, content, self));
+        TRY(content_of(tx, *self, self));
     if (*self == NULL)
         return raise_type(tx, PyExc_RuntimeError, "super(): arg[0] deleted");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(free_names); i++) {
         if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(free_names, i), "__class__") != 0)
             continue;
         Var *cell = f->slots[f->code->nlocalsplus - f->code->nfree + (int)i];
-        return cell ? var_getattr(tx, cell, content, cls) : ST_DECLINE;
+        if (cell == NULL)
+            return ST_DECLINE;
+        TRY(content_of(tx, cell, cls));
+        return *cls ? ST_OK : raise_type(tx, PyExc_RuntimeError, "super(): empty __class__ cell");
     }
     return raise_type(tx, PyExc_RuntimeError, "super(): __class__ cell not found");
 }
@@ -291,6 +313,7 @@ const Handler handlers_core[] = {
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },
     { "builtins.repr", 1, 1, repr_, NULL },
+    { "builtins.ascii", 1, 1, ascii_, NULL },
     { "builtins.str", 0, 1, str_, NULL },
     { "builtins.format", 1, 2, format_, NULL },
     { "builtins.print", 0, -1, print_, ANY_KW },

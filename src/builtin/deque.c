@@ -164,7 +164,7 @@ static Status count(Tx *tx, const Args *a, Var **out)
     TRY(deque_self(tx, a, &l, &maxlen));
     TRY(list_open(tx, l));
     for (size_t i = 0; i < l->items.n; i++) {
-        TRY(var_equal(tx, l->items.v[i], a->v[1], &same));
+        TRY(item_equal(tx, l->items.v[i], a->v[1], &same));
         found += same;
     }
     return const_int(tx, found, out);
@@ -260,6 +260,32 @@ static Status check_maxlen(Tx *tx, Var **maxlen)
     return const_int(tx, n, maxlen);
 }
 
+static Status deque_init(Tx *tx, const Args *a, Var **out)
+{
+    SELF(l, ListVar, list);
+    Var *maxlen = args_get(a, 2, "maxlen"), *iterable = args_get(a, 1, "iterable");
+    if (!is_deque(l) || l->v.real)
+        return ST_DECLINE;
+    if (maxlen)
+        TRY(check_maxlen(tx, &maxlen));
+    SET(tx, l->maxlen, maxlen);
+    if (l->items.n)
+        TRY(list_replace(tx, l, NULL, 0));
+    if (iterable)
+        TRY(list_extend(tx, l, iterable));
+    return give_none(tx, out);
+}
+
+static Status deque_new(Tx *tx, const Args *a, Var **out)
+{
+    MEM(known_type(TY_DEQUE));
+    PyTypeObject *t = class_arg(a, known_types[TY_DEQUE]);
+    if (t == NULL)
+        return ST_DECLINE;
+    return t == known_types[TY_DEQUE] ? list_make(tx, t, NULL, 0, (ListVar **)out)
+                                      : object_new(tx, t, out);
+}
+
 static Status deque_(Tx *tx, const Args *a, Var **out)
 {
     ListVar *l;
@@ -277,6 +303,8 @@ static Status deque_(Tx *tx, const Args *a, Var **out)
 
 const Handler handlers_deque[] = {
     { "collections.deque", 0, 2, deque_, "iterable maxlen" },
+    { "collections.deque.__new__", 1, -1, deque_new, ANY_KW },
+    { "collections.deque.__init__", 1, 3, deque_init, "iterable maxlen" },
     { "collections.deque.append", 2, 2, append, NULL },
     { "collections.deque.appendleft", 2, 2, appendleft, NULL },
     { "collections.deque.extend", 2, 2, extend, NULL },

@@ -71,6 +71,19 @@ static Status defaultdict_(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* defaultdict.__init__ of a subclass: the factory comes first. */
+static Status defaultdict_init(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    if (d->v.real)
+        return ST_DECLINE;
+    if (a->n > 1)
+        TRY(check_factory(tx, a->v[1]));
+    SET(tx, d->factory, a->n > 1 ? a->v[1] : tx_none(tx));
+    TRY(fill(tx, d, a, 2));
+    return give_none(tx, out);
+}
+
 static Status dict_new_(Tx *tx, const Args *a, Var **out)
 {
     PyTypeObject *t = class_arg(a, &PyDict_Type);
@@ -230,13 +243,27 @@ static Status own_setitem(Tx *tx, const Args *a, DictVar *d, bool *yes)
     return ST_OK;
 }
 
+/* update() as collections.abc has it: through the object's __setitem__. */
+static Status update_object(Tx *tx, const Args *a, Var **out)
+{
+    DictVar *all;
+    KeyEntry *e;
+    Py_ssize_t n;
+    TRY(dict_make(tx, &PyODict_Type, &all));
+    TRY(fill(tx, all, a, 1));
+    TRY(dict_entries(tx, all, &e, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(var_setitem(tx, a->v[0], e[i].id, e[i].value));
+    return give_none(tx, out);
+}
+
 static Status update(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
     bool own;
     TRY(own_setitem(tx, a, d, &own));
     if (own)
-        return ST_DECLINE;
+        return update_object(tx, a, out);
     TRY(fill(tx, d, a, 1));
     return give_none(tx, out);
 }
@@ -449,6 +476,7 @@ const Handler handlers_dict[] = {
     { "collections.OrderedDict.clear", 1, 1, clear, NULL },
     { "collections.OrderedDict.__reversed__", 1, 1, reversed, NULL },
     { "collections.defaultdict", 0, 2, defaultdict_, ANY_KW },
+    { "collections.defaultdict.__init__", 1, 3, defaultdict_init, ANY_KW },
     { "collections.defaultdict.copy", 1, 1, copy_kind, NULL },
     { "collections.defaultdict.__copy__", 1, 1, copy_kind, NULL },
     { "collections.defaultdict.__missing__", 2, 2, missing, NULL },

@@ -138,6 +138,8 @@ static Status wrap_result(Tx *tx, PyObject *o, Var **out)
         return wrap_dict(tx, o, out);
     if (PyType_Check(o) || PyModule_Check(o))
         return wrap_pinned(tx, o, NULL, out);
+    if (const_facts(o))
+        return const_peek(tx, o, out);
     return ST_DECLINE;
 }
 
@@ -176,8 +178,30 @@ static PyObject *pure_key(PyObject *callable)
     return d ? d : callable;
 }
 
-Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
+/* A C method of an instance of a subclass of int, str …: it works on the built-in part. */
+static Status on_content(Tx *tx, PyObject *callable, const Args *a, Args *out)
 {
+    PyTypeObject *t = Py_TYPE(callable);
+    *out = *a;
+    if (a->n < 1 || (t != &PyMethodDescr_Type && t != &PyWrapperDescr_Type))
+        return ST_OK;
+    Var *self = a->v[0];
+    TRY(var_real(tx, &self));
+    Var *content = self->kind == &kind_object ? AS(ObjectVar, self)->content : NULL;
+    if (content == NULL || !fold_possible(content))
+        return ST_OK;
+    out->v = tx_alloc(tx, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    TRY_PTR(out->v);
+    memcpy(out->v, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    out->v[0] = content;
+    return ST_OK;
+}
+
+Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)
+{
+    Args content;
+    TRY(on_content(tx, callable, call, &content));
+    const Args *a = &content;
     if (!fold_ready(a))
         return ST_DECLINE;
     if (paths_find(&pure, pure_key(callable)) == NULL &&

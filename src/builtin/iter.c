@@ -96,7 +96,14 @@ static Status next_(Tx *tx, const Args *a, Var **out)
     bool gen = a->v[0]->kind == &kind_gen;
     if (gen)
         tx->result = NULL;
-    TRY(var_next(tx, a->v[0], &v));
+    Status st = a->v[0]->kind == &kind_wrapiter
+                    ? wrapiter_step(tx, AS(WrapIterVar, a->v[0]), &v)
+                    : var_next(tx, a->v[0], &v);
+    if (st == ST_RAISE && a->n > 1 && exc_matches(tx, PyExc_StopIteration)) {
+        exc_clear(tx);
+        return *out = a->v[1], ST_OK;
+    }
+    TRY(st);
     if (v != NULL || a->n > 1)
         return *out = v ? v : a->v[1], ST_OK;
     return stop_iteration(tx, gen ? tx->result : NULL);

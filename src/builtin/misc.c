@@ -59,6 +59,30 @@ static Status cast(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* Names that a protocol asks for: depend on the class alone. A set, but only ever walked. */
+static Status protocol_attrs(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0];
+    PyObject *fn = lookup_path(tx, "typing", "_get_protocol_attrs");
+    TRY(var_real(tx, &cls));
+    if (fn == NULL || cls->kind != &kind_class || cls->real == NULL)
+        return ST_DECLINE;
+    PyObject *names = tx_hold(tx, PyObject_CallOneArg(fn, cls->real));
+    return names ? fold_wrap(tx, PySequence_Tuple(names), out) : raise_now(tx);
+}
+
+/* types.MethodType(function, self) */
+static Status method(Tx *tx, const Args *a, Var **out)
+{
+    Var *self = a->v[1];
+    PyTypeObject *t;
+    TRY(var_real(tx, &self));
+    TRY(var_type_of(tx, a->v[0], &t));
+    if (self == tx_none(tx) || t->tp_call == NULL)
+        return ST_DECLINE;
+    return method_new(tx, a->v[0], self, out);
+}
+
 #define EFFECT(path) { path, 0, -1, effect, ANY_KW }
 
 const Handler handlers_misc[] = {
@@ -75,5 +99,7 @@ const Handler handlers_misc[] = {
     { "_thread.lock.__enter__", 1, -1, lock, ANY_KW },
     { "_thread.lock.acquire", 1, -1, lock, ANY_KW },
     { "typing.cast", 2, 2, cast, NULL },
+    { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
+    { "types.MethodType", 2, 2, method, NULL },
     { 0 },
 };

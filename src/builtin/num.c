@@ -40,6 +40,10 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
     TRY(own_method(tx, v, which, out));
     if (*out != NULL)
         return need_exact(tx, v, which, v->type, is_float ? &PyFloat_Type : &PyLong_Type, *out);
+    Var *content = var_content(v); /* its class brings a C slot that comes before __index__ */
+    PyNumberMethods *nb = content ? content->type->tp_as_number : NULL;
+    if (nb && (is_float ? nb->nb_float : nb->nb_int))
+        return ST_OK;
     TRY(own_method(tx, v, "__index__", out));
     if (*out == NULL)
         return ST_OK;
@@ -96,6 +100,51 @@ static Status bool_(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* T.__new__(cls, …) of a subclass written in Python: an instance whose built-in part is what T itself would make. */
+static Status make_subclass(Tx *tx, PyTypeObject *t, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *part;
+    Args rest = args_tail(a, 1);
+    TRY(var_real(tx, &cls));
+    if (cls->kind != &kind_class || cls->real == NULL)
+        return ST_DECLINE;
+    Status st = match_call(tx, (PyObject *)t, &rest, &part);
+    if (st == ST_DECLINE)
+        st = fold_call(tx, (PyObject *)t, &rest, &part);
+    if (st != ST_OK || cls->real == (PyObject *)t) {
+        *out = part;
+        return st;
+    }
+    PyObject *o; /* pinned: an instance cannot hold a number that is not known */
+    TRY(fold_value(tx, part, &o));
+    if (o == NULL)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of a value that is no constant", ((PyTypeObject *)cls->real)->tp_name);
+    TRY(const_peek(tx, o, &part));
+    TRY(object_new(tx, (PyTypeObject *)cls->real, out));
+    AS(ObjectVar, *out)->content = part;
+    return ST_OK;
+}
+
+#define MAKE(name, T)                                                                                  \
+    static Status new_##name(Tx *tx, const Args *a, Var **out) { return make_subclass(tx, &T, a, out); }
+MAKE(int, PyLong_Type)
+MAKE(float, PyFloat_Type)
+MAKE(str, PyUnicode_Type)
+MAKE(bytes, PyBytes_Type)
+#undef MAKE
+
+/* bytes([1, 2]) and other iterables. */
+static Status const_items(Tx *tx, Var *v, PyObject **out);
+
+static Status bytes_(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *items;
+    if (fold_ready(a))
+        return ST_DECLINE;
+    TRY(const_items(tx, a->v[0], &items));
+    return items ? fold_wrap(tx, PyBytes_FromObject(items), out) : ST_DECLINE;
+}
+
 /* -- Functions -------------------------------------------------------------- */
 
 static Status on_tensor(Tx *tx, const char *fn, const Args *a, Var **out)
@@ -135,7 +184,10 @@ static Status round_(Tx *tx, const Args *a, Var **out)
     if (v->kind != &kind_object && v->kind != &kind_tensor)
         return ST_DECLINE; /* folded: the number is pinned */
     TRY(var_call_special(tx, v, "__round__", &digits, none ? 0 : 1, out));
-    return *out ? ST_OK : ST_DECLINE;
+    if (*out == NULL && v->kind == &kind_object && var_content(v) != NULL)
+        return ST_DECLINE;
+    return *out ? ST_OK
+                : raise_type(tx, PyExc_TypeError, "type %.100s doesn't define __round__ method", v->type->tp_name);
 }
 
 static bool plain_number(Var *v)
@@ -143,11 +195,38 @@ static bool plain_number(Var *v)
     return v->kind == &kind_scalar || (v->kind == &kind_const && number_part(v) && v->type != &PyComplex_Type);
 }
 
+/* As binary_op1: the right operand first if its class is a subclass; parts written in C are left to break. */
+static Status divmod_objects(Tx *tx, Var *x, Var *y, Var **out)
+{
+    bool right = x->type != y->type && PyType_IsSubtype(y->type, x->type);
+    Var *sides[2][2] = { { x, y }, { y, x } };
+    static const char *const names[] = { "__divmod__", "__rdivmod__" };
+    for (int i = 0; i < 2; i++) {
+        int k = right ? 1 - i : i;
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(names[k])), *f;
+        TRY_PTR(name);
+        TRY(type_lookup(tx, sides[k][0]->type, name, &f));
+        if (f == NULL || (k == 1 && x->type == y->type))
+            continue;
+        if (!PyFunction_Check(f) && sides[k][0]->kind == &kind_object)
+            return ST_DECLINE;
+        if (!PyFunction_Check(f))
+            continue; /* numbers know nothing of the other's class */
+        TRY(var_call_special(tx, sides[k][0], names[k], &sides[k][1], 1, out));
+        if (*out != tx_notimpl(tx))
+            return ST_OK;
+    }
+    return raise_type(tx, PyExc_TypeError, "unsupported operand type(s) for divmod(): '%.100s' and '%.100s'", x->type->tp_name,
+                      y->type->tp_name);
+}
+
 static Status divmod_(Tx *tx, const Args *a, Var **out)
 {
     Var *x = a->v[0], *y = a->v[1], *part[2];
     TRY(var_real(tx, &x));
     TRY(var_real(tx, &y));
+    if (x->kind == &kind_object || y->kind == &kind_object)
+        return divmod_objects(tx, x, y, out);
     if (!plain_number(x) || !plain_number(y) || fold_ready(a))
         return ST_DECLINE;
     TRY(var_binary(tx, x, y, BINOP_FLOOR_DIVIDE, &part[0]));
@@ -297,19 +376,26 @@ static Status delitem(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* Sequences only: numbers raise, which the real call does. */
+static Status concat(Tx *tx, const Args *a, Var **out)
+{
+    PyTypeObject *x;
+    TRY(var_type_of(tx, a->v[0], &x));
+    return x->tp_as_sequence && x->tp_as_sequence->sq_concat ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD, out) : ST_DECLINE;
+}
+
+static Status iconcat(Tx *tx, const Args *a, Var **out)
+{
+    PyTypeObject *x;
+    TRY(var_type_of(tx, a->v[0], &x));
+    return x->tp_as_sequence && x->tp_as_sequence->sq_concat
+               ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD + BINOP_COUNT, out)
+               : ST_DECLINE;
+}
+
 static Status index_(Tx *tx, const Args *a, Var **out)
 {
-    Var *v = a->v[0];
-    TRY(var_real(tx, &v));
-    if (v->kind == &kind_scalar && v->type == &PyLong_Type) {
-        *out = v;
-        return ST_OK;
-    }
-    Py_ssize_t n;
-    if (fold_ready(a))
-        return ST_DECLINE;
-    TRY(var_index(tx, v, &n));
-    return const_int(tx, n, out);
+    return fold_ready(a) ? ST_DECLINE : var_index_value(tx, a->v[0], out);
 }
 
 #define BOTH(path, ipath, name) { "_operator." path, 2, 2, binary_##name, NULL }, { "_operator." ipath, 2, 2, inplace_##name, NULL }
@@ -318,6 +404,11 @@ const Handler handlers_num[] = {
     { "builtins.int", 1, 1, int_, NULL },
     { "builtins.float", 1, 1, float_, NULL },
     { "builtins.bool", 1, 1, bool_, NULL },
+    { "builtins.bytes", 1, 1, bytes_, NULL },
+    { "builtins.int.__new__", 1, 3, new_int, NULL },
+    { "builtins.float.__new__", 1, 2, new_float, NULL },
+    { "builtins.str.__new__", 1, 2, new_str, NULL },
+    { "builtins.bytes.__new__", 1, 2, new_bytes, NULL },
     { "builtins.abs", 1, 1, abs_, NULL },
     { "builtins.round", 0, 2, round_, "number ndigits" },
     { "builtins.divmod", 2, 2, divmod_, NULL },
@@ -349,5 +440,7 @@ const Handler handlers_num[] = {
     { "_operator.setitem", 3, 3, setitem, NULL },
     { "_operator.delitem", 2, 2, delitem, NULL },
     { "_operator.index", 1, 1, index_, NULL },
+    { "_operator.concat", 2, 2, concat, NULL },
+    { "_operator.iconcat", 2, 2, iconcat, NULL },
     { 0 },
 };

@@ -3,6 +3,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "var/call.h"
 
 static Status none(Tx *tx, Var **out)
 {
@@ -50,9 +51,8 @@ static Status new_excess(Tx *tx, PyTypeObject *t)
 
 static Status object_make(Tx *tx, PyTypeObject *t, Var **out)
 {
-    if (t->tp_flags & Py_TPFLAGS_IS_ABSTRACT) /* the TypeError names the methods: raised for real */
-        return graph_break(tx, BRK_UNCAUGHT, "abstract class %s", t->tp_name);
     PyObject *finalizer;
+    TRY(object_concrete(tx, t));
     TRY(special_of(tx, t, "__del__", &finalizer));
     if (finalizer != NULL)
         return graph_break(tx, BRK_FINALIZER, "%s", t->tp_name);
@@ -89,6 +89,17 @@ static Status object_init(Tx *tx, const Args *a, Var **out)
                               t->tp_name);
     }
     return none(tx, out);
+}
+
+/* type.__call__(cls, …): what a metaclass gets from super().__call__(). type(x) is a row of its own. */
+static Status type_call(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0];
+    Args rest = args_tail(a, 1);
+    TRY(var_real(tx, &cls));
+    if (cls->kind != &kind_class || cls->real == NULL || cls->real == (PyObject *)&PyType_Type)
+        return ST_DECLINE;
+    return class_instance(tx, cls, &rest, out);
 }
 
 static Status returns_none(Tx *tx, const Args *a, Var **out)
@@ -344,6 +355,8 @@ static Status deep_object(Deep *c, Var *v, Var **out)
 static Status deep(Deep *c, Var *v, Var **out)
 {
     void *known;
+    if (tx_deep(c->tx))
+        return graph_break(c->tx, BRK_RECURSION, "%s", "copy.deepcopy()");
     TRY(var_real(c->tx, &v));
     *out = v;
     if (ptrmap_get(&c->memo, v, &known)) {
@@ -376,6 +389,7 @@ const Handler handlers_object[] = {
     { "builtins.object.__getattribute__", 2, 2, object_getattribute, NULL },
     { "builtins.object.__setattr__", 3, 3, object_setattr, NULL },
     { "builtins.object.__delattr__", 2, 2, object_delattr, NULL },
+    { "builtins.type.__call__", 1, -1, type_call, ANY_KW },
     { "builtins.type.__getattribute__", 2, 2, object_getattribute, NULL },
     { "builtins.type.__setattr__", 3, 3, object_setattr, NULL },
     { "builtins.type.__delattr__", 2, 2, object_delattr, NULL },

@@ -232,6 +232,8 @@ static Status remove_(Tx *tx, const Args *a, Var **out)
 static Status clear(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
+    for (size_t i = 0; i < l->items.n; i++)
+        TRY(drop(tx, l->items.v[i]));
     TRY(list_replace(tx, l, NULL, 0));
     return give_none(tx, out);
 }
@@ -322,7 +324,7 @@ static Status count(Tx *tx, const Args *a, Var **out)
     if (!known)
         return ST_DECLINE;
     for (Py_ssize_t i = 0; i < n; i++) {
-        TRY(var_equal(tx, items[i], a->v[1], &same));
+        TRY(item_equal(tx, items[i], a->v[1], &same));
         found += same;
     }
     return const_int(tx, found, out);

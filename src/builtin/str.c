@@ -157,6 +157,8 @@ static Status convert(Tx *tx, PyObject *conversion, Var *v, Var **out)
         return var_str(tx, v, out);
     if (c == 'r')
         return var_repr(tx, v, out);
+    if (c == 'a')
+        return var_ascii(tx, v, out);
     return graph_break(tx, BRK_NO_SLOT, "%s", "conversion of a format field");
 }
 
@@ -287,7 +289,7 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
     if (!empty || !p.args || !p.out)
         return ST_ERROR;
     TRY(var_real(tx, &values));
-    if (values->type == &PyTuple_Type)
+    if (PyType_IsSubtype(values->type, &PyTuple_Type) && var_content(values))
         TRY(var_unpack(tx, values, &p.values, &p.n));
     while (p.at < PyUnicode_GET_LENGTH(format)) {
         Py_UCS4 c = PyUnicode_READ_CHAR(format, p.at++);

@@ -74,8 +74,8 @@ static bool same(PyObject *a, PyObject *b, int nesting)
     if (PyComplex_CheckExact(a))
         return memcmp(&((PyComplexObject *)a)->cval, &((PyComplexObject *)b)->cval,
                       sizeof(Py_complex)) == 0;
-    if (!PyTuple_CheckExact(a) || nesting >= MAX_NESTING)
-        return false;
+    if (!PyTuple_CheckExact(a) || nesting == 0 || nesting >= MAX_NESTING)
+        return false; /* two tuples that a program made are two, whatever they hold */
     return same_items(a, b, nesting + 1);
 }
 

@@ -49,10 +49,8 @@ int cpy_frame_at(CpyFrame *f);
 PyFunctionObject *cpy_frame_func(CpyFrame *f);
 PyCodeObject *cpy_frame_code(CpyFrame *f);
 
-/* The unit of the instruction being carried out, as lines and f_lasti show it: that of the
- * opcode behind its EXTENDED_ARGs; of CALL itself, not of PRECALL. */
-int cpy_op_unit(PyCodeObject *co, const Ins *in);
-int cpy_op_last(PyCodeObject *co, const Ins *in); /* its last cache unit: while a callee runs inlined */
+/* The unit of the instruction being carried out, as lines and f_lasti show it: cpy_lasti, or
+ * the last unit of a CALL while a Python function it called runs. */
 void cpy_frame_mark(CpyFrame *f, int unit);
 int cpy_frame_lasti(CpyFrame *f);
 

@@ -6,19 +6,23 @@
  * evaluator clears and pops the frame; a frame that was pushed here is only popped here. The
  * evaluator is called directly, never through a frame hook, which might start the frame anew.
  */
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
 #include "cpy/inner311.h"
 
 #define Py_BUILD_CORE 1
 #define NEED_OPCODE_TABLES
-#include "internal/pycore_opcode.h"
+#include <internal/pycore_opcode.h>
 #undef Py_BUILD_CORE
-#include "opcode.h"
+#include <opcode.h>
 
 /* -- The data stack ---------------------------------------------------------- */
 
 enum {
-    CHUNK_BYTES = 16 * 1024, /* as the interpreter's own chunks, so that either may pop either's */
-    CHUNK_SPARE = 1000,      /* words a chunk has over the frame that made it necessary */
+    CHUNK_BYTES = 16 *
+        1024, /* as the interpreter's own chunks, so that either may pop either's */
+    CHUNK_SPARE = 1000, /* words a chunk has over the frame that made it necessary */
 };
 
 static PyObject **chunk_push(PyThreadState *ts, size_t words)
@@ -62,7 +66,8 @@ static inline CpyFrame *grab(PyThreadState *ts, PyCodeObject *co)
 {
     size_t words = (size_t)(co->co_nlocalsplus + co->co_stacksize) + FRAME_SPECIALS_SIZE;
     PyObject **base = ts->datastack_top;
-    if (__builtin_expect(base != NULL && words < (size_t)(ts->datastack_limit - base), 1)) {
+    if (__builtin_expect(base != NULL && words < (size_t)(ts->datastack_limit - base),
+                         1)) {
         ts->datastack_top = base + words;
         return (CpyFrame *)base;
     }
@@ -199,24 +204,6 @@ static inline int base_op(PyCodeObject *co, int unit)
     return _PyOpcode_Deopt[_Py_OPCODE(_PyCode_CODE(co)[unit])];
 }
 
-int cpy_op_unit(PyCodeObject *co, const Ins *in)
-{
-    int u = in->at;
-    while (base_op(co, u) == EXTENDED_ARG)
-        u++;
-    if (base_op(co, u) != PRECALL)
-        return u;
-    u += 1 + _PyOpcode_Caches[PRECALL];
-    while (base_op(co, u) == EXTENDED_ARG)
-        u++;
-    return u;
-}
-
-int cpy_op_last(PyCodeObject *co, const Ins *in)
-{
-    return in->end - 1;
-}
-
 void cpy_frame_mark(CpyFrame *f, int unit)
 {
     f->prev_instr = _PyCode_CODE(f->f_code) + unit;
@@ -300,8 +287,8 @@ PyObject *cpy_call_code(PyThreadState *ts, PyFunctionObject *func, PyObject *con
     return call(ts, f, (int)nargs);
 }
 
-PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func, PyObject *const *args,
-                              size_t nargs)
+PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func,
+                              PyObject *const *args, size_t nargs)
 {
     CpyFrame *f = grab(ts, (PyCodeObject *)func->func_code);
     if (f == NULL) {
@@ -335,7 +322,7 @@ static void plain_before(PyCodeObject *stops, const Code *c, int index)
 {
     if (index == 0)
         return;
-    int unit = cpy_op_unit(stops, &c->ins[index - 1]);
+    int unit = cpy_lasti(c, index - 1);
     _Py_SET_OPCODE(_PyCode_CODE(stops)[unit], base_op(stops, unit));
 }
 
@@ -348,7 +335,8 @@ bool cpy_stops_set(PyCodeObject *stops, PyCodeObject *co, int at, bool on)
     }
     int index = c->index_of[at];
     /* Without a fast slot there may be nothing to pop. */
-    if (index <= c->first || co->co_nlocalsplus == 0 || c->ins[index].op == OP_RETURN_VALUE)
+    if (index <= c->first || co->co_nlocalsplus == 0 ||
+        c->ins[index].op == OP_RETURN_VALUE)
         return false;
     if (c->ins[index].op == OP_CALL && c->ins[index - 1].op == OP_KW_NAMES)
         return false;
@@ -366,7 +354,8 @@ static void swap_code(CpyFrame *f, PyCodeObject *to)
     f->prev_instr = _PyCode_CODE(to) + offset;
 }
 
-PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops, bool *stopped)
+PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops,
+                           bool *stopped)
 {
     PyCodeObject *co = (PyCodeObject *)Py_NewRef(f->f_code);
     swap_code(f, stops);
@@ -412,7 +401,8 @@ bool cpy_call_inlines(PyObject *callable)
 
 bool cpy_code_plain(PyCodeObject *co)
 {
-    const int suspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+    const int suspends =
+        CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
     return (co->co_flags & CO_OPTIMIZED) != 0 && (co->co_flags & suspends) == 0;
 }
 
@@ -420,3 +410,5 @@ PyObject *cpy_special(PyObject *obj, PyObject *name)
 {
     return _PyObject_LookupSpecial(obj, name);
 }
+
+#endif

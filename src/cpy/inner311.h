@@ -10,14 +10,15 @@
 #undef _PyGC_FINALIZED
 #undef _PyObject_LookupSpecial
 #define Py_BUILD_CORE 1
-#include "internal/pycore_code.h"
-#include "internal/pycore_dict.h"
-#include "internal/pycore_frame.h"
-#include "internal/pycore_object.h"
+#include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#include <internal/pycore_object.h>
 #undef Py_BUILD_CORE
 
 /* Exported, but declared in headers that clash with others. */
-PyAPI_FUNC(PyObject *) _PyEval_EvalFrameDefault(PyThreadState *ts, CpyFrame *f, int raising);
+PyAPI_FUNC(PyObject *)
+    _PyEval_EvalFrameDefault(PyThreadState *ts, CpyFrame *f, int raising);
 PyAPI_FUNC(int) _Py_CheckRecursiveCall(PyThreadState *ts, const char *where);
 
 #endif

@@ -4,6 +4,9 @@
  * Gives: what instance and dict lookups would find, without creating dicts, running user
  * code or setting exceptions. All results are borrowed. Holds: nothing.
  */
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
 #include "cpy/inner311.h"
 
 /* -- Keys tables ---------------------------------------------------------------- */
@@ -35,7 +38,8 @@ static bool tame(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
     return t == &PyUnicode_Type || t == &PyLong_Type || t == &PyFloat_Type ||
-           t == &PyBool_Type || t == &PyBytes_Type || t == &PyComplex_Type || o == Py_None;
+           t == &PyBool_Type || t == &PyBytes_Type || t == &PyComplex_Type ||
+           o == Py_None;
 }
 
 /* A stored key that might run user code equals nothing here. */
@@ -94,15 +98,17 @@ PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t
         return NULL;
     if (d->ma_values != NULL)
         return d->ma_values->values[i];
-    return DK_IS_UNICODE(k) ? DK_UNICODE_ENTRIES(k)[i].me_value : DK_ENTRIES(k)[i].me_value;
+    return DK_IS_UNICODE(k) ? DK_UNICODE_ENTRIES(k)[i].me_value
+                            : DK_ENTRIES(k)[i].me_value;
 }
 
 /* -- Instances ---------------------------------------------------------------------- */
 
 static inline PyDictValues *inline_values(PyObject *obj)
 {
-    return PyType_HasFeature(Py_TYPE(obj), Py_TPFLAGS_MANAGED_DICT) ? *_PyObject_ValuesPointer(obj)
-                                                                   : NULL;
+    return PyType_HasFeature(Py_TYPE(obj), Py_TPFLAGS_MANAGED_DICT)
+               ? *_PyObject_ValuesPointer(obj)
+               : NULL;
 }
 
 /* Where the object keeps its dict; NULL if it cannot have one. */
@@ -166,7 +172,8 @@ PyObject *cpy_inst_names(PyObject *obj)
         PyObject *dict = cpy_inst_dict(obj);
         return dict == NULL ? PyList_New(0) : PyDict_Keys(dict);
     }
-    const uint8_t *order = (const uint8_t *)values - 2; /* [0] how many, [-1-i] entry of the i-th */
+    const uint8_t *order =
+        (const uint8_t *)values - 2; /* [0] how many, [-1-i] entry of the i-th */
     PyObject *names = PyList_New(order[0]);
     for (int i = 0; names != NULL && i < order[0]; i++) {
         PyObject *key = key_at(shared_keys(obj), order[-1 - i]);
@@ -194,3 +201,5 @@ PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name)
 {
     return _PyType_Lookup(t, name);
 }
+
+#endif

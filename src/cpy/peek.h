@@ -43,6 +43,7 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i);
 Py_ssize_t cpy_inst_len(PyObject *obj); /* -1: no instance dictionary */
 
 /* Are the keys, in order, the items of the tuple? By identity, or as constants. */
+bool cpy_set_items_are(PyObject *set, PyObject *items); /* in the order of iteration */
 bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo);
 bool cpy_inst_keys_are(PyObject *obj, PyObject *keys, Memo *memo);
 

@@ -244,16 +244,54 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i)
     return inline_key(obj, h.values, i);
 }
 
+static bool same_key(PyObject *key, PyObject *want)
+{
+    return key == want || const_same(key, want);
+}
+
+/* An OrderedDict has an order of its own, which its iterator knows. */
+static bool odict_keys_are(PyObject *dict, PyObject *keys)
+{
+    int was_on = PyGC_Disable();
+    PyObject *it = PyODict_Type.tp_iter(dict), *key = NULL;
+    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
+    bool same = it != NULL;
+    while (same && (key = PyODictIter_Type.tp_iternext(it)) != NULL) {
+        same = i < n && same_key(key, PyTuple_GET_ITEM(keys, i));
+        i++;
+        Py_DECREF(key);
+    }
+    Py_XDECREF(it);
+    if (was_on)
+        PyGC_Enable();
+    PyErr_Clear();
+    return same && i == n;
+}
+
+bool cpy_set_items_are(PyObject *set, PyObject *items)
+{
+    Py_ssize_t at = 0, i = 0;
+    PyObject *key;
+    Py_hash_t hash;
+    if (PySet_GET_SIZE(set) != PyTuple_GET_SIZE(items))
+        return false;
+    for (; _PySet_NextEntry(set, &at, &key, &hash); i++)
+        if (!same_key(key, PyTuple_GET_ITEM(items, i)))
+            return false;
+    return true;
+}
+
 bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo)
 {
+    if (PyODict_Check(dict))
+        return odict_keys_are(dict, keys);
     if (((PyDictObject *)dict)->ma_version_tag == memo->state)
         return true;
     if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys))
         return false;
     Py_ssize_t at = 0, i = 0;
     for (PyObject *key; PyDict_Next(dict, &at, &key, NULL); i++)
-        if (key != PyTuple_GET_ITEM(keys, i) &&
-            !const_same(key, PyTuple_GET_ITEM(keys, i)))
+        if (!same_key(key, PyTuple_GET_ITEM(keys, i)))
             return false;
     memo->state = ((PyDictObject *)dict)->ma_version_tag;
     return true;

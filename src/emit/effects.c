@@ -222,12 +222,11 @@ static Status (*const rows[KIND_COUNT])(Emit *e, Var *v) = {
 
 static Status list_one(Emit *e, Var *v)
 {
-    Item *it;
     v = emit_settled(v);
-    TRY(emit_item(e, v, &it));
-    if (it->told)
+    if (ptrmap_get(&e->told, v, NULL))
         return ST_OK;
-    it->told = true;
+    if (!ptrmap_put(&e->told, &e->tx->arena, &e->tx->journal, v, v))
+        return ST_ERROR;
     if (rows[v->kind->id] == NULL)
         return graph_break(e->tx, BRK_REBUILD, "change of %s", v->kind->name);
     return rows[v->kind->id](e, v);

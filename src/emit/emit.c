@@ -225,6 +225,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY_PTR(x->guards);
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
+    x->nops = e->nops;
     return value ? ST_OK : emit_exit(e, &x->exit);
 }
 

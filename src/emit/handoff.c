@@ -7,14 +7,16 @@
 
 Status emit_hand_off(Emit *e, PyObject **callable)
 {
+    Options *o = e->point->options;
     if (e->nops == 0) {
         *callable = Py_NewRef(Py_None);
         return ST_OK;
     }
-    Options *o = e->point->options;
-    *callable = hand_off(&e->tx->graph, e->outputs.v, (int)e->outputs.n,
-                         o && o->backend ? o->backend : Py_None, e->tx->slot_names);
-    return *callable ? ST_OK : ST_ERROR;
+    PyObject *made = hand_off(&e->tx->graph, e->outputs.v, (int)e->outputs.n,
+                              o && o->backend ? o->backend : Py_None, e->tx->slot_names);
+    TRY_PTR(made);
+    *callable = made;
+    return ST_OK;
 }
 
 /* -- Not-aliased guards (rule 5) ------------------------------------------------------------ */

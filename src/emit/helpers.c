@@ -36,12 +36,22 @@ PyObject *do_new_object(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return made;
 }
 
+/* A slot that was set and deleted again in the trace may never have been set for real. */
+static int store_member(PyObject *obj, PyObject *descr, PyObject *value)
+{
+    int result = Py_TYPE(descr)->tp_descr_set(descr, obj, value);
+    if (result == 0 || value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return result;
+    PyErr_Clear();
+    return 0;
+}
+
 /* A store into the instance dictionary, or through a member descriptor given instead of a name. */
 static int store(PyObject *obj, PyObject *name, PyObject *value)
 {
     bool text = PyUnicode_Check(name);
     if (!text && Py_TYPE(name)->tp_descr_set)
-        return Py_TYPE(name)->tp_descr_set(name, obj, value);
+        return store_member(obj, name, value);
     PyObject *descr = text ? cpy_type_lookup(Py_TYPE(obj), name) : NULL;
     if (text && (descr == NULL || Py_TYPE(descr)->tp_descr_set == NULL))
         return PyObject_GenericSetAttr(obj, name, value);

@@ -19,6 +19,8 @@ typedef enum {
 int helpers_init(void);            /* 0, or -1 with an exception set; once */
 PyObject *helper_object(Helper h); /* borrowed */
 const char *helper_name(Helper h);
+/* Something empty that gives an iterator of this type: new reference; NULL without exception: no such thing is known. */
+PyObject *helper_empty(PyTypeObject *iterator);
 
 /* Types without a public name. */
 extern struct HelperTypes {

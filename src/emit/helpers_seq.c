@@ -100,9 +100,28 @@ PyObject *do_copy_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Iterators --------------------------------------------------------------------- */
 
+/* Something empty that gives an iterator of this type; new reference or NULL: unknown type. */
+PyObject *helper_empty(PyTypeObject *t)
+{
+    if (t == &PyTupleIter_Type)
+        return PyTuple_New(0);
+    if (t == &PyListIter_Type || t == &PyListRevIter_Type)
+        return PyList_New(0);
+    if (t == &PySetIter_Type)
+        return PySet_New(NULL);
+    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
+        t == &PyDictIterItem_Type)
+        return PyDict_New();
+    if (t == &PyRangeIter_Type)
+        return PyObject_CallFunction((PyObject *)&PyRange_Type, "i", 0);
+    return NULL;
+}
+
 /* What to call iter() on so that an iterator of this type comes out; new reference. */
 static PyObject *walked(PyTypeObject *type, PyObject *seq)
 {
+    if (!PyDict_Check(seq))
+        return Py_NewRef(seq);
     if (type == &PyDictIterValue_Type)
         return PyObject_CallMethod((PyObject *)&PyDict_Type, "values", "O", seq);
     if (type == &PyDictIterItem_Type)
@@ -172,7 +191,9 @@ static int move_to(PyObject *it, Py_ssize_t at)
 PyObject *do_make_iter(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyTypeObject *type = (PyTypeObject *)a[0];
-    PyObject *seq = walked(type, a[1]);
+    PyObject *seq = a[1] == Py_None ? helper_empty(type) : Py_NewRef(a[1]);
+    if (seq)
+        Py_SETREF(seq, walked(type, seq));
     PyObject *it = seq ? start(type, seq) : NULL;
     Py_XDECREF(seq);
     if (it && move_to(it, PyLong_AsSsize_t(a[2])) < 0)

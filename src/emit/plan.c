@@ -101,6 +101,8 @@ Var *emit_settled(Var *v)
             break;
         v = got;
     }
+    while (v->kind->id == KIND_tensor && AS(TensorVar, v)->same)
+        v = AS(TensorVar, v)->same;
     return v;
 }
 

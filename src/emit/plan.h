@@ -26,7 +26,6 @@ typedef struct Item {
     bool shell; /* made empty first, content after: it is part of a cycle, or its kind asks for it */
     bool made;      /* stands in its slot */
     bool busy;      /* being made */
-    bool told;      /* its effects are listed */
     int order, low; /* first pass: Tarjan's numbers; 0: not seen */
     bool open;      /* first pass: on the stack of open components */
 } Item;
@@ -68,6 +67,7 @@ struct Emit {
     VEC(Export) exports;
     VEC(uint32_t) outputs; /* graph nodes, in the order of the output tuple */
     VEC(Effect) effects;
+    PtrMap told; /* changed values whose effects are listed */
     Item *parent; /* first pass: whose children are being visited */
     int norder, depth;
     int nroots;           /* values of the exit tuple */

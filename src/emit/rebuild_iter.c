@@ -8,32 +8,17 @@
 
 /* -- Over sequences ------------------------------------------------------------------------ */
 
-/* Something empty that gives an iterator of this type; new reference or NULL: unknown type. */
-static PyObject *empty_for(PyTypeObject *t)
-{
-    if (t == &PyTupleIter_Type)
-        return PyTuple_New(0);
-    if (t == &PyListIter_Type || t == &PyListRevIter_Type)
-        return PyList_New(0);
-    if (t == &PySetIter_Type)
-        return PySet_New(NULL);
-    if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
-        t == &PyDictIterItem_Type)
-        return PyDict_New();
-    if (t == &PyRangeIter_Type)
-        return PyObject_CallFunction((PyObject *)&PyRange_Type, "i", 0);
-    return NULL;
-}
-
+/* None stands for something empty that gives an iterator of this type. */
 static Status exhausted(Emit *e, Item *it)
 {
-    PyObject *empty = empty_for(it->v->type);
+    PyObject *empty = helper_empty(it->v->type);
     if (empty == NULL)
-        return PyErr_Occurred() ? ST_ERROR
-                                : graph_break(e->tx, BRK_REBUILD, "exhausted %s",
-                                              it->v->type->tp_name);
+        return PyErr_Occurred()
+                   ? ST_ERROR
+                   : graph_break(e->tx, BRK_REBUILD, "exhausted %s", it->v->type->tp_name);
     TRY_PTR(tx_hold(e->tx, empty));
-    return emit_load_obj(e, empty);
+    put_const(e, Py_None);
+    return ST_OK;
 }
 
 /* How many items a dict's iterator has given: the trace counts places. */
@@ -71,6 +56,10 @@ Status build_iter(Emit *e, Item *it)
 {
     IterVar *i = AS(IterVar, it->v);
     Py_ssize_t at = 1;
+    bool stale;
+    TRY(iter_stale(e->tx, i, &stale));
+    if (stale)
+        return graph_break(e->tx, BRK_REBUILD, "%s over something that has changed since", it->v->type->tp_name);
     if (i->seq)
         TRY(position(e, i, &at));
     put_helper(e, HELPER_make_iter);

@@ -138,12 +138,29 @@ static Status fill_factory(Emit *e, Item *it, DictVar *d)
     return ST_OK;
 }
 
+/* deque.__init__(self, items, maxlen): the only way to set the limit. */
+static Status fill_bounded(Emit *e, Item *it, ListVar *l)
+{
+    PyObject *init = tx_hold(e->tx, PyObject_GetAttrString((PyObject *)l->v.type, "__init__"));
+    TRY_PTR(init);
+    TRY(put_callee(e, init));
+    put_self(e, it);
+    TRY(put_all(e, l->items.v, (int)l->items.n));
+    put(e, OP_BUILD_LIST, (int)l->items.n);
+    TRY(emit_load(e, l->maxlen));
+    put_call(e, 3);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
 static Status fill_content(Emit *e, Item *it, Var *content)
 {
     Item part = *it;
     part.v = content;
     switch (content->kind->id) {
-    case KIND_list: return build_list_fill(e, &part);
+    case KIND_list:
+        return AS(ListVar, content)->maxlen ? fill_bounded(e, it, AS(ListVar, content))
+                                            : build_list_fill(e, &part);
     case KIND_set: return build_set_fill(e, &part);
     case KIND_exc: return build_exc_fill(e, &part);
     case KIND_dict:

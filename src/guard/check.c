@@ -358,6 +358,8 @@ CHECK(NONEMPTY)
 
 CHECK(KEYS)
 {
+    if (PyAnySet_Check(BASE))
+        return cpy_set_items_are(BASE, i->p);
     return PyDict_Check(BASE) && cpy_dict_keys_are(BASE, i->p, &i->memo);
 }
 

@@ -514,6 +514,12 @@ static void container(Freezer *f, const Guard *g)
 
 static void torch_guard(Freezer *f, const Guard *g)
 {
+    if (g->src ? guard_tensor_check == NULL : guard_ambient_check == NULL) {
+        PyErr_SetString(PyExc_SystemError,
+                        "a guard on torch's state, but torch is not attached");
+        f->failed = true;
+        return;
+    }
     uint32_t r = g->src ? load(f, g->src) : 0;
     emit(f, (Check){ .op = g->src ? DO_TENSOR : DO_AMBIENT,
                      .b = r,

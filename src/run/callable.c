@@ -5,6 +5,7 @@
  * the function's point, else made plainly. Holds: whatever is wrong or unusual about a call
  * is left to the original, so that messages are CPython's.
  */
+#include "base/cstack.h"
 #include "run/point.h"
 
 #include <structmember.h>
@@ -16,11 +17,11 @@ enum { SLOTS_ON_STACK = 32 };
 static PyTypeObject *compiled_type, *bound_type, *options_type;
 
 typedef struct Compiled {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    PyObject *fn;           /* what was compiled */
-    PyFunctionObject *func; /* its function, or NULL: it has none, or none that can be compiled */
-    PyObject *self;         /* of a bound method, or NULL */
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject *fn; /* what was compiled */
+    PyFunctionObject
+        *func;      /* its function, or NULL: it has none, or none that can be compiled */
+    PyObject *self; /* of a bound method, or NULL */
     Options *options;
     PyCodeObject *co; /* func's code when `point` was looked up, or NULL */
     Point *point;
@@ -38,7 +39,8 @@ static PyObject *make_options(PyObject *module, PyObject *args)
 {
     PyObject *backend, *dynamic, *key;
     int fullgraph, limit;
-    if (!PyArg_ParseTuple(args, "OpOiO:make_options", &backend, &fullgraph, &dynamic, &limit, &key))
+    if (!PyArg_ParseTuple(args, "OpOiO:make_options", &backend, &fullgraph, &dynamic,
+                          &limit, &key))
         return NULL;
     if (all_options == NULL && (all_options = PyDict_New()) == NULL)
         return NULL;
@@ -99,7 +101,7 @@ typedef struct Binding {
     PyFunctionObject *func;
     PyCodeObject *co;
     PyObject **slots;
-    int npos, nkw; /* parameters: positional, keyword-only */
+    int npos, nkw;    /* parameters: positional, keyword-only */
     PyObject *kwargs; /* borrowed from its slot, or NULL: no **parameter */
 } Binding;
 
@@ -175,7 +177,8 @@ static bool bind_defaults(Binding *b)
     for (int i = b->npos; i < b->npos + b->nkw; i++)
         if (b->slots[i] == NULL) {
             PyObject *name = PyTuple_GET_ITEM(b->co->co_localsplusnames, i);
-            PyObject *d = kwdefaults == NULL ? NULL : PyDict_GetItemWithError(kwdefaults, name);
+            PyObject *d =
+                kwdefaults == NULL ? NULL : PyDict_GetItemWithError(kwdefaults, name);
             if (d == NULL)
                 return false;
             b->slots[i] = Py_NewRef(d);
@@ -209,7 +212,8 @@ static bool refresh(Compiled *c)
 static PyObject *call_bound(Compiled *c, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *kwnames, PyObject **slots, bool *plain)
 {
-    Binding b = { c->func, c->co, slots, c->co->co_argcount, c->co->co_kwonlyargcount, NULL };
+    Binding b = { c->func, c->co, slots, c->co->co_argcount, c->co->co_kwonlyargcount,
+                  NULL };
     PyObject *v = NULL;
     Point *p = c->point; /* the function may change before the call is over */
     int n = c->nslots;
@@ -274,6 +278,10 @@ static PyObject *compiled_vectorcall(PyObject *self, PyObject *const *args, size
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     bool plain = false;
     PyObject *v;
+    if (__builtin_expect(cstack_low(), 0)) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+        return NULL;
+    }
     if (c->func == NULL || run_off)
         plain = true, v = NULL;
     else if (c->self == NULL)
@@ -291,11 +299,12 @@ static PyObject *compiled_new(PyTypeObject *type, PyObject *args, PyObject *kwar
 {
     static char *names[] = { "fn", "options", NULL };
     PyObject *fn, *options;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!:Compiled", names, &fn, options_type,
-                                     &options))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!:Compiled", names, &fn,
+                                     options_type, &options))
         return NULL;
     if (!PyCallable_Check(fn)) {
-        PyErr_Format(PyExc_TypeError, "a callable is needed, not %.200s", Py_TYPE(fn)->tp_name);
+        PyErr_Format(PyExc_TypeError, "a callable is needed, not %.200s",
+                     Py_TYPE(fn)->tp_name);
         return NULL;
     }
     bool bound = PyMethod_Check(fn);
@@ -412,7 +421,8 @@ static PyObject *get_from_fn(PyObject *self, void *name)
 static int set_in_fn(PyObject *self, PyObject *v, void *name)
 {
     PyObject *fn = ((Compiled *)self)->fn;
-    return v == NULL ? PyObject_DelAttrString(fn, name) : PyObject_SetAttrString(fn, name, v);
+    return v == NULL ? PyObject_DelAttrString(fn, name)
+                     : PyObject_SetAttrString(fn, name, v);
 }
 
 static PyGetSetDef compiled_getset[] = {
@@ -443,18 +453,12 @@ static PyMethodDef compiled_methods[] = {
 };
 
 static PyType_Slot compiled_slots[] = {
-    { Py_tp_new, compiled_new },
-    { Py_tp_dealloc, compiled_dealloc },
-    { Py_tp_traverse, compiled_traverse },
-    { Py_tp_clear, compiled_clear },
-    { Py_tp_call, PyVectorcall_Call },
-    { Py_tp_descr_get, compiled_get },
-    { Py_tp_repr, compiled_repr },
-    { Py_tp_getattro, compiled_getattro },
-    { Py_tp_getset, compiled_getset },
-    { Py_tp_members, compiled_members },
-    { Py_tp_methods, compiled_methods },
-    { 0, NULL },
+    { Py_tp_new, compiled_new },           { Py_tp_dealloc, compiled_dealloc },
+    { Py_tp_traverse, compiled_traverse }, { Py_tp_clear, compiled_clear },
+    { Py_tp_call, PyVectorcall_Call },     { Py_tp_descr_get, compiled_get },
+    { Py_tp_repr, compiled_repr },         { Py_tp_getattro, compiled_getattro },
+    { Py_tp_getset, compiled_getset },     { Py_tp_members, compiled_members },
+    { Py_tp_methods, compiled_methods },   { 0, NULL },
 };
 
 enum { COMPILED_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL };
@@ -462,7 +466,8 @@ enum { COMPILED_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL };
 static PyType_Spec compiled_spec = {
     .name = "jedlik._engine.Compiled",
     .basicsize = sizeof(Compiled),
-    .flags = COMPILED_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_BASETYPE,
+    .flags = COMPILED_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR |
+             Py_TPFLAGS_BASETYPE,
     .slots = compiled_slots,
 };
 
@@ -482,7 +487,8 @@ static PyType_Spec bound_spec = {
 
 static PyMethodDef functions[] = {
     { "make_options", make_options, METH_VARARGS,
-      "make_options(backend, fullgraph, dynamic, limit, key) -> Options; equal keys share one" },
+      "make_options(backend, fullgraph, dynamic, limit, key) -> Options; equal keys "
+      "share one" },
     { NULL },
 };
 

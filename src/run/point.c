@@ -216,7 +216,8 @@ void table_stop(PointTable *t, int index, bool on)
             return;
         }
     }
-    if (t->stop[index] == on || (on && !cpy_stops_set(t->stops, t->co, t->c->ins[index].at, true)))
+    if (t->stop[index] == on ||
+        (on && !cpy_stops_set(t->stops, t->co, t->c->ins[index].at, true)))
         return;
     if (!on)
         cpy_stops_set(t->stops, t->co, t->c->ins[index].at, false);
@@ -264,7 +265,8 @@ static void later(Flow *w, int index, int depth, const uint8_t *stack)
     if (w->lowest[index] != UNSEEN)
         return;
     w->lowest[index] = -1;
-    memcpy(w->todo + (size_t)w->ntodo * (size_t)(w->c->stacksize + 2), stack, (size_t)depth);
+    memcpy(w->todo + (size_t)w->ntodo * (size_t)(w->c->stacksize + 2), stack,
+           (size_t)depth);
     w->todo_index[w->ntodo] = index;
     w->todo_depth[w->ntodo++] = depth;
 }

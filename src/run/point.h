@@ -8,17 +8,18 @@
 
 /* Points of one (code, options). Hangs on the code object and dies with it. */
 struct PointTable {
-    PointTable *next;   /* same code, other options */
-    PointTable *all;    /* of all code objects, for run_forget */
-    PointTable **back;  /* where `all` points here from */
-    PyCodeObject *co;   /* borrowed */
-    const Code *c;      /* borrowed */
+    PointTable *next;  /* same code, other options */
+    PointTable *all;   /* of all code objects, for run_forget */
+    PointTable **back; /* where `all` points here from */
+    PyCodeObject *co;  /* borrowed */
+    const Code *c;     /* borrowed */
     Options *options;
     int16_t *saved_exc; /* per instruction, see table_saved_exc; NULL until asked for */
-    PyCodeObject *stops; /* copy of co that halts where compiled code can be entered; NULL: no stop */
-    bool *stop;         /* per instruction: a stop is set */
+    PyCodeObject *
+        stops; /* copy of co that halts where compiled code can be entered; NULL: no stop */
+    bool *stop; /* per instruction: a stop is set */
     int nstops, nlive;
-    Point *at[];        /* per instruction */
+    Point *at[]; /* per instruction */
 };
 
 PointTable *table_of(PyCodeObject *co, Options *o); /* NULL with an exception set */

@@ -79,16 +79,17 @@ void real_pending(CpyFrame *f, const Code *c, int index)
     const Ins *in = &c->ins[index];
     if (in->op == OP_KW_NAMES)
         in++;
-    cpy_frame_mark(f, in->op == OP_CALL ? cpy_op_last(c->co, in) : cpy_op_unit(c->co, in));
+    cpy_frame_mark(f, in->op == OP_CALL ? in->end - 1 : cpy_lasti(c, (int)(in - c->ins)));
 }
 
-RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index, bool callee)
+RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index,
+                      bool callee)
 {
     Real r = at_rest(ts, f, c, index);
     if (callee)
         real_pending(f, c, index);
     else
-        cpy_frame_mark(f, cpy_op_unit(c->co, r.in + (r.in->op == OP_KW_NAMES)));
+        cpy_frame_mark(f, cpy_lasti(c, index + (r.in->op == OP_KW_NAMES)));
     add_traceback(ts);
     return unwind(&r, index);
 }
@@ -101,7 +102,7 @@ RealResult real_run(PyThreadState *ts, CpyFrame *f, const Code *c, int index)
         r.in++;
         r.next++;
     }
-    cpy_frame_mark(f, cpy_op_unit(c->co, r.in));
+    cpy_frame_mark(f, cpy_lasti(c, (int)(r.in - c->ins)));
     if (NEVER(functions[r.in->op] == NULL)) {
         PyErr_Format(PyExc_SystemError, "%s cannot be run alone", op_name(r.in->op));
         return unwind(&r, index);

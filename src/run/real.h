@@ -11,7 +11,7 @@
 #include "cpy/cpy.h"
 
 typedef enum {
-    REAL_OK,        /* the frame rests before its next instruction (perhaps at a handler) */
+    REAL_OK, /* the frame rests before its next instruction (perhaps at a handler) */
     REAL_LEFT = -1, /* the exception set leaves the frame; its operand stack is empty */
 } RealResult;
 
@@ -20,13 +20,13 @@ RealResult real_run(PyThreadState *ts, CpyFrame *f, const Code *c, int index);
 
 /* Raises the exception set in ts at instruction `index`: as if it had raised, or, `callee`, the
  * Python function it had called. */
-RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index, bool callee);
+RealResult real_raise(PyThreadState *ts, CpyFrame *f, const Code *c, int index,
+                      bool callee);
 
 /* Marks the frame as waiting for a Python function called by instruction `index`. */
 void real_pending(CpyFrame *f, const Code *c, int index);
 
 /* True if the instruction can be run by real_run. */
 bool real_can(Op op);
-
 
 #endif

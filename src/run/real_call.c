@@ -26,11 +26,12 @@ Outcome real_call(Real *r)
     size_t nkw = r->kwnames == NULL ? 0 : (size_t)PyTuple_GET_SIZE(r->kwnames);
     bool inlines = cpy_call_inlines(callable);
     if (inlines)
-        cpy_frame_mark(r->f, cpy_op_last(r->c->co, r->in));
-    PyObject *v = PyObject_Vectorcall(callable, args,
-                                      (total - nkw) | PY_VECTORCALL_ARGUMENTS_OFFSET, r->kwnames);
+        cpy_frame_mark(r->f, r->in->end - 1);
+    PyObject *v = PyObject_Vectorcall(
+        callable, args, (total - nkw) | PY_VECTORCALL_ARGUMENTS_OFFSET, r->kwnames);
     if (v == NULL && inlines && !callee_ran())
-        cpy_frame_mark(r->f, cpy_op_unit(r->c->co, r->in)); /* arguments did not fit */
+        cpy_frame_mark(
+            r->f, cpy_lasti(r->c, (int)(r->in - r->c->ins))); /* arguments did not fit */
     return result(r, n + 2, v);
 }
 
@@ -41,8 +42,9 @@ static void explain_kwargs(PyObject *func, PyObject *kwargs)
         PyErr_Clear();
         PyObject *name = _PyObject_FunctionStr(func);
         if (name != NULL)
-            PyErr_Format(PyExc_TypeError, "%U argument after ** must be a mapping, not %.200s",
-                         name, Py_TYPE(kwargs)->tp_name);
+            PyErr_Format(PyExc_TypeError,
+                         "%U argument after ** must be a mapping, not %.200s", name,
+                         Py_TYPE(kwargs)->tp_name);
         Py_XDECREF(name);
         return;
     }
@@ -57,8 +59,8 @@ static void explain_kwargs(PyObject *func, PyObject *kwargs)
     }
     PyObject *name = _PyObject_FunctionStr(func);
     if (name != NULL)
-        PyErr_Format(PyExc_TypeError, "%U got multiple values for keyword argument '%S'", name,
-                     PyTuple_GET_ITEM(value, 0));
+        PyErr_Format(PyExc_TypeError, "%U got multiple values for keyword argument '%S'",
+                     name, PyTuple_GET_ITEM(value, 0));
     Py_XDECREF(name);
     Py_DECREF(type);
     Py_DECREF(value);
@@ -100,8 +102,9 @@ static bool tuple_at(Real *r, PyObject **slot, PyObject *func)
     if (Py_TYPE(args)->tp_iter == NULL && !PySequence_Check(args)) {
         PyObject *name = _PyObject_FunctionStr(func);
         if (name != NULL)
-            PyErr_Format(PyExc_TypeError, "%U argument after * must be an iterable, not %.200s",
-                         name, Py_TYPE(args)->tp_name);
+            PyErr_Format(PyExc_TypeError,
+                         "%U argument after * must be an iterable, not %.200s", name,
+                         Py_TYPE(args)->tp_name);
         Py_XDECREF(name);
         return false;
     }
@@ -181,7 +184,8 @@ Outcome real_import_name(Real *r)
             PyErr_SetString(PyExc_ImportError, "__import__ not found");
         return RAISED;
     }
-    PyObject *args[] = { name_of(r), func_of(r)->func_globals, Py_None, peek(r, 1), peek(r, 2) };
+    PyObject *args[] = { name_of(r), func_of(r)->func_globals, Py_None, peek(r, 1),
+                         peek(r, 2) };
     PyObject *v = PyObject_Vectorcall(import, args, COUNT_OF(args), NULL);
     Py_DECREF(import);
     return result(r, 2, v);
@@ -195,8 +199,8 @@ static void no_such_name(PyObject *module, PyObject *name, PyObject *package)
         PyErr_Clear();
     PyObject *text;
     if (path == NULL)
-        text = PyUnicode_FromFormat("cannot import name %R from %R (unknown location)", name,
-                                    package);
+        text = PyUnicode_FromFormat("cannot import name %R from %R (unknown location)",
+                                    name, package);
     else {
         PyObject *spec = PyObject_GetAttrString(module, "__spec__");
         const char *format =
@@ -292,9 +296,10 @@ static PyObject *instance_of(PyObject *what)
     }
     PyObject *exc = PyObject_CallNoArgs(what);
     if (exc != NULL && !PyExceptionInstance_Check(exc)) {
-        PyErr_Format(PyExc_TypeError,
-                     "calling %R should have returned an instance of BaseException, not %R",
-                     what, Py_TYPE(exc));
+        PyErr_Format(
+            PyExc_TypeError,
+            "calling %R should have returned an instance of BaseException, not %R", what,
+            Py_TYPE(exc));
         Py_CLEAR(exc);
     }
     return exc;
@@ -309,16 +314,18 @@ static bool set_cause(PyObject *exc, PyObject *cause)
         if (fixed == NULL)
             return false;
         if (!PyExceptionInstance_Check(fixed)) {
-            PyErr_Format(PyExc_TypeError,
-                         "calling %R should have returned an instance of BaseException, not %R",
-                         cause, Py_TYPE(fixed));
+            PyErr_Format(
+                PyExc_TypeError,
+                "calling %R should have returned an instance of BaseException, not %R",
+                cause, Py_TYPE(fixed));
             Py_DECREF(fixed);
             return false;
         }
     } else if (PyExceptionInstance_Check(cause)) {
         fixed = Py_NewRef(cause);
     } else if (cause != Py_None) {
-        PyErr_SetString(PyExc_TypeError, "exception causes must derive from BaseException");
+        PyErr_SetString(PyExc_TypeError,
+                        "exception causes must derive from BaseException");
         return false;
     }
     PyException_SetCause(exc, fixed);
@@ -380,9 +387,10 @@ Outcome real_before_with(Real *r)
     }
     if (exit == NULL) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError,
-                         "'%.200s' object does not support the context manager protocol%s",
-                         Py_TYPE(mgr)->tp_name, which);
+            PyErr_Format(
+                PyExc_TypeError,
+                "'%.200s' object does not support the context manager protocol%s",
+                Py_TYPE(mgr)->tp_name, which);
         Py_XDECREF(enter);
         return RAISED;
     }
@@ -398,8 +406,8 @@ Outcome real_with_except_start(Real *r)
 {
     PyObject *exc = peek(r, 1), *tb = PyException_GetTraceback(exc);
     PyObject *args[] = { NULL, (PyObject *)Py_TYPE(exc), exc, tb == NULL ? Py_None : tb };
-    PyObject *v =
-        PyObject_Vectorcall(peek(r, 4), args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    PyObject *v = PyObject_Vectorcall(peek(r, 4), args + 1,
+                                      3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_XDECREF(tb);
     return result(r, 0, v);
 }

@@ -263,8 +263,8 @@ Outcome real_build_slice(Real *r)
 
 Outcome real_format_value(Real *r)
 {
-    static PyObject *(*const conversions[])(PyObject *) = { NULL, PyObject_Str, PyObject_Repr,
-                                                            PyObject_ASCII };
+    static PyObject *(*const conversions[])(
+        PyObject *) = { NULL, PyObject_Str, PyObject_Repr, PyObject_ASCII };
     bool has_spec = (r->in->arg & 4) != 0;
     PyObject *(*convert)(PyObject *) = conversions[r->in->arg & 3];
     PyObject *spec = has_spec ? peek(r, 1) : NULL, *v = peek(r, 1 + has_spec);
@@ -343,9 +343,10 @@ static bool unpack_first(PyObject *it, int n, int after, PyObject **out)
         if (v == NULL) {
             if (!PyErr_Occurred())
                 PyErr_Format(PyExc_ValueError,
-                             after < 0 ? "not enough values to unpack (expected %d, got %d)"
-                                       : "not enough values to unpack (expected at least "
-                                         "%d, got %d)",
+                             after < 0
+                                 ? "not enough values to unpack (expected %d, got %d)"
+                                 : "not enough values to unpack (expected at least "
+                                   "%d, got %d)",
                              after < 0 ? n : n + after, i);
             return false;
         }
@@ -373,8 +374,8 @@ static bool unpack_rest(PyObject *it, int n, int after, PyObject **out)
     Py_ssize_t have = PyList_GET_SIZE(rest);
     if (have < after) {
         PyErr_Format(PyExc_ValueError,
-                     "not enough values to unpack (expected at least %d, got %zd)", n + after,
-                     n + have);
+                     "not enough values to unpack (expected at least %d, got %zd)",
+                     n + after, n + have);
         return false;
     }
     for (int i = 0; i < after; i++)
@@ -409,7 +410,8 @@ Outcome real_unpack_sequence(Real *r)
 {
     int n = r->in->arg;
     PyObject *v = peek(r, 1);
-    if (!(PyTuple_CheckExact(v) || PyList_CheckExact(v)) || PySequence_Fast_GET_SIZE(v) != n)
+    if (!(PyTuple_CheckExact(v) || PyList_CheckExact(v)) ||
+        PySequence_Fast_GET_SIZE(v) != n)
         return unpack(r, n, -1);
     r->sp--;
     for (int i = n; i-- > 0;)

@@ -40,13 +40,15 @@ static int add_new(PyObject *set, PyObject *v)
 static int get_keys(PyObject *subject, PyObject *keys, PyObject *seen, PyObject *values)
 {
     PyObject *get = PyObject_GetAttrString(subject, "get");
-    PyObject *missing = get == NULL ? NULL : PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    PyObject *missing =
+        get == NULL ? NULL : PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
     int status = missing == NULL ? -1 : 1;
     for (Py_ssize_t i = 0; status == 1 && i < PyTuple_GET_SIZE(keys); i++) {
         PyObject *key = PyTuple_GET_ITEM(keys, i), *v = NULL;
         status = add_new(seen, key);
         if (status == 0) {
-            PyErr_Format(PyExc_ValueError, "mapping pattern checks duplicate key (%R)", key);
+            PyErr_Format(PyExc_ValueError, "mapping pattern checks duplicate key (%R)",
+                         key);
             status = -1;
         }
         if (status == 1) {
@@ -68,7 +70,8 @@ Outcome real_match_keys(Real *r)
     if (PyTuple_GET_SIZE(keys) == 0)
         return result(r, 0, PyTuple_New(0));
     PyObject *seen = PySet_New(NULL), *values = PyList_New(0);
-    int status = seen == NULL || values == NULL ? -1 : get_keys(subject, keys, seen, values);
+    int status =
+        seen == NULL || values == NULL ? -1 : get_keys(subject, keys, seen, values);
     if (status >= 0)
         v = status ? PyList_AsTuple(values) : Py_NewRef(Py_None);
     Py_XDECREF(seen);
@@ -91,7 +94,8 @@ static int match_attr(ClassMatch *m, PyObject *name)
     int status = add_new(m->seen, name);
     if (status <= 0) {
         if (status == 0)
-            PyErr_Format(PyExc_TypeError, "%s() got multiple sub-patterns for attribute %R",
+            PyErr_Format(PyExc_TypeError,
+                         "%s() got multiple sub-patterns for attribute %R",
                          m->type->tp_name, name);
         return -1;
     }
@@ -121,8 +125,8 @@ static PyObject *match_args(PyTypeObject *type, bool *self)
     }
     if (PyTuple_CheckExact(names))
         return names;
-    PyErr_Format(PyExc_TypeError, "%s.__match_args__ must be a tuple (got %s)", type->tp_name,
-                 Py_TYPE(names)->tp_name);
+    PyErr_Format(PyExc_TypeError, "%s.__match_args__ must be a tuple (got %s)",
+                 type->tp_name, Py_TYPE(names)->tp_name);
     Py_DECREF(names);
     return NULL;
 }
@@ -133,7 +137,8 @@ static int match_named(ClassMatch *m, PyObject *names, Py_ssize_t n)
     for (Py_ssize_t i = 0; status == 1 && i < n; i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         if (!PyUnicode_CheckExact(name)) {
-            PyErr_Format(PyExc_TypeError, "__match_args__ elements must be strings (got %s)",
+            PyErr_Format(PyExc_TypeError,
+                         "__match_args__ elements must be strings (got %s)",
                          Py_TYPE(name)->tp_name);
             return -1;
         }
@@ -151,7 +156,8 @@ static int match_positional(ClassMatch *m, Py_ssize_t n)
     Py_ssize_t allowed = self ? 1 : PyTuple_GET_SIZE(names);
     int status;
     if (allowed < n) {
-        PyErr_Format(PyExc_TypeError, "%s() accepts %zd positional sub-pattern%s (%zd given)",
+        PyErr_Format(PyExc_TypeError,
+                     "%s() accepts %zd positional sub-pattern%s (%zd given)",
                      m->type->tp_name, allowed, allowed == 1 ? "" : "s", n);
         status = -1;
     } else if (self) {
@@ -180,7 +186,8 @@ static int match_class(ClassMatch *m, Py_ssize_t npos, PyObject *keywords)
 /* Stack: subject, class, keyword names. */
 Outcome real_match_class(Real *r)
 {
-    ClassMatch m = { peek(r, 3), (PyTypeObject *)peek(r, 2), PySet_New(NULL), PyList_New(0) };
+    ClassMatch m = { peek(r, 3), (PyTypeObject *)peek(r, 2), PySet_New(NULL),
+                     PyList_New(0) };
     PyObject *v = NULL;
     int status = -1;
     if (m.seen != NULL && m.attrs != NULL)
@@ -236,7 +243,8 @@ PyObject *real_stub(Real *r, Op op, int nargs, bool pair)
     static PyObject *stubs[OP_COUNT]; /* made once, kept for good */
     if (stubs[op] == NULL && (stubs[op] = make_stub(op, nargs, pair)) == NULL)
         return NULL;
-    PyObject *v = cpy_call_code(r->ts, (PyFunctionObject *)stubs[op], r->sp - nargs, nargs);
+    PyObject *v =
+        cpy_call_code(r->ts, (PyFunctionObject *)stubs[op], r->sp - nargs, nargs);
     if (v == NULL)
         drop_traceback_head();
     return v;

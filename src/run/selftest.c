@@ -153,13 +153,15 @@ static PyObject *call_code(PyObject *self, PyObject *args)
 {
     PyObject *func, *slots, *value = NULL;
     long times = 1;
-    if (!PyArg_ParseTuple(args, "O!O!|l", &PyFunction_Type, &func, &PyTuple_Type, &slots, &times))
+    if (!PyArg_ParseTuple(args, "O!O!|l", &PyFunction_Type, &func, &PyTuple_Type, &slots,
+                          &times))
         return NULL;
     PyThreadState *ts = PyThreadState_Get();
     for (long i = 0; i < times; i++) {
         Py_XDECREF(value);
-        value = cpy_call_code(ts, (PyFunctionObject *)func, ((PyTupleObject *)slots)->ob_item,
-                              (size_t)PyTuple_GET_SIZE(slots));
+        value =
+            cpy_call_code(ts, (PyFunctionObject *)func, ((PyTupleObject *)slots)->ob_item,
+                          (size_t)PyTuple_GET_SIZE(slots));
         if (value == NULL)
             break;
     }
@@ -214,7 +216,8 @@ static PyObject *type_version(PyObject *self, PyObject *type)
 PyMethodDef run_selftest_methods[] = {
     { "step_from", step_from, METH_VARARGS,
       "step_from(func, slots, k): k instructions one by one, the rest plainly; -1: all" },
-    { "count_steps", count_steps, METH_VARARGS, "count_steps(func, slots) -> instructions run" },
+    { "count_steps", count_steps, METH_VARARGS,
+      "count_steps(func, slots) -> instructions run" },
     { "stops_new", stops_new, METH_O, "stops_new(code) -> copy that can stop" },
     { "stops_set", stops_set, METH_VARARGS, "stops_set(stops, code, index, on) -> bool" },
     { "run_stops", run_stops, METH_VARARGS,
@@ -224,7 +227,8 @@ PyMethodDef run_selftest_methods[] = {
     { "inst_get", inst_get, METH_VARARGS, "inst_get(obj, name) -> (found, value)" },
     { "inst_names", inst_names, METH_O, "inst_names(obj) -> list" },
     { "inst_dict", inst_dict, METH_O, "inst_dict(obj) -> dict or None" },
-    { "dict_get", dict_get, METH_VARARGS, "dict_get(dict, key, hint=-1) -> (value, hint)" },
+    { "dict_get", dict_get, METH_VARARGS,
+      "dict_get(dict, key, hint=-1) -> (value, hint)" },
     { "type_version", type_version, METH_O, "type_version(type) -> int" },
     { NULL },
 };

@@ -13,9 +13,12 @@
 
 static uint64_t seed;
 static bool only_exits; /* every segment is empty: one instruction at a time */
+static bool calm;       /* segments as long as can be, no mishaps */
 
 static bool chance(int percent)
 {
+    if (calm || only_exits)
+        return percent > 50;
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (int)(seed >> 33) % 100 < percent;
 }
@@ -37,11 +40,11 @@ struct Guards {
     uint8_t present[];
 };
 
-static bool check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc,
-                  PyObject **out)
+static bool check(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                  PyObject *exc, PyObject **out)
 {
     stats.checks++;
-    if (nslots != g->nslots || (exc != NULL) != g->has_exc || (!only_exits && chance(5)))
+    if (nslots != g->nslots || (exc != NULL) != g->has_exc || chance(5))
         return false;
     for (int i = 0; i < nslots; i++)
         if ((slots[i] != NULL) != g->present[i])
@@ -67,7 +70,7 @@ static void free_guards(Guards *g)
 
 /* A value of the trace: an argument of the segment, else a constant; both unset: NULL. */
 typedef struct Val {
-    int arg; /* -1: none */
+    int arg;         /* -1: none */
     PyObject *known; /* borrowed: the object it is now */
 } Val;
 
@@ -106,7 +109,8 @@ static Val *stack_top(Sim *s)
 
 static bool room(Trace *t, Sim *s)
 {
-    s->slot = arena_alloc(&t->arena, sizeof(Val) * (size_t)(s->c->nlocalsplus + s->c->stacksize));
+    s->slot = arena_alloc(&t->arena,
+                          sizeof(Val) * (size_t)(s->c->nlocalsplus + s->c->stacksize));
     for (int i = 0; s->slot != NULL && i < s->c->nlocalsplus + s->c->stacksize; i++)
         s->slot[i] = nothing;
     return s->slot != NULL;
@@ -127,7 +131,9 @@ static bool inline_call(Trace *t, Sim *s, const Ins *in)
         (co->co_flags & (CO_VARARGS | CO_VARKEYWORDS)))
         return false;
     Sim *to = &t->v[t->n];
-    *to = (Sim){ .func = (PyFunctionObject *)callee.known, .funcval = callee, .c = code_of(co) };
+    *to = (Sim){ .func = (PyFunctionObject *)callee.known,
+                 .funcval = callee,
+                 .c = code_of(co) };
     if (to->c == NULL || !room(t, to))
         return false;
     memcpy(to->slot, base + (method ? 1 : 2), sizeof(Val) * (size_t)n);
@@ -153,6 +159,25 @@ static void end_frame(Trace *t, Sim *s)
     s = inner(t);
     *stack_top(s) = v;
     s->depth++;
+}
+
+/* The instructions that change which exception is being handled. */
+static bool simulate_exc(Trace *t, Sim *s, Op op)
+{
+    Val *top = stack_top(s);
+    if (op == OP_PUSH_EXC_INFO) {
+        top[0] = top[-1];
+        top[-1] = t->exc;
+        t->exc = top[0];
+        s->depth++;
+    } else if (op == OP_POP_EXCEPT) {
+        t->exc = top[-1];
+        s->depth--;
+    } else {
+        return false;
+    }
+    s->index++;
+    return true;
 }
 
 /* True if the instruction was one that only moves values about. */
@@ -181,9 +206,7 @@ static bool simulate(Trace *t)
         s->slot[in->arg] = top[-1];
         s->depth--;
         break;
-    case OP_POP_TOP:
-        s->depth--;
-        break;
+    case OP_POP_TOP: s->depth--; break;
     case OP_COPY:
         *top = top[-in->arg];
         s->depth++;
@@ -193,32 +216,15 @@ static bool simulate(Trace *t)
         top[-in->arg] = top[-1];
         top[-1] = v;
         break;
-    case OP_PUSH_EXC_INFO:
-        v = top[-1];
-        top[-1] = t->exc;
-        top[0] = t->exc = v;
-        s->depth++;
-        break;
-    case OP_POP_EXCEPT:
-        t->exc = top[-1];
-        s->depth--;
-        break;
     case OP_NOP:
-        break;
-    case OP_RESUME:
-        break;
-    case OP_JUMP:
-        s->index = in->target;
-        return true;
+    case OP_RESUME: break;
+    case OP_JUMP: s->index = in->target; return true;
     case OP_CALL:
         if (s->c->ins[s->index - 1].op == OP_KW_NAMES)
             return false;
         return inline_call(t, s, in);
-    case OP_RETURN_VALUE:
-        end_frame(t, s);
-        return true;
-    default:
-        return false;
+    case OP_RETURN_VALUE: end_frame(t, s); return true;
+    default: return simulate_exc(t, s, in->op);
     }
     s->index++;
     return true;
@@ -302,7 +308,7 @@ static Entry *finish_entry(Trace *t, int nargs)
     e->guards = t->g;
     e->graph = Py_NewRef(Py_None);
     e->pure = true;
-    if (!only_exits && chance(6))
+    if (chance(6))
         emit_raise(a);
     if (t->returned) {
         emit(a, t->value);
@@ -320,7 +326,7 @@ static Entry *finish_entry(Trace *t, int nargs)
         entry_free(e);
         return NULL;
     }
-    if (!only_exits && chance(15)) {
+    if (chance(15)) {
         e->idle = true;
         stats.idles++;
     }
@@ -352,11 +358,11 @@ static bool begin(Trace *t, Point *p, PyObject *const *slots, int nslots, PyObje
     return true;
 }
 
-static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                             PyObject *exc, Entry **out)
+static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                             int nslots, PyObject *exc, Entry **out)
 {
     stats.compiles++;
-    if (!only_exits && chance(8)) {
+    if (chance(8)) {
         stats.plains++;
         return chance(50) ? COMPILE_PLAIN : COMPILE_NOTHING;
     }
@@ -376,27 +382,60 @@ static CompileResult compile(Point *p, PyFunctionObject *func, PyObject *const *
 
 /* -- Methods -------------------------------------------------------------------------------------- */
 
+typedef struct Parts {
+    CompileResult (*compile)(Point *, PyFunctionObject *, PyObject *const *, int,
+                             PyObject *, Entry **);
+    bool (*check)(Guards *, PyObject *, PyObject *const *, int, PyObject *, PyObject **);
+    void (*free)(Guards *);
+    void (*limit)(Point *, PyFunctionObject *, PyObject *const *, int, PyObject *);
+} Parts;
+
+static Parts real_parts; /* what the fakes stand for */
+
+static void install(Parts p)
+{
+    run_compile = p.compile;
+    run_check = p.check;
+    run_guards_free = p.free;
+    run_limit_warning = p.limit;
+}
+
+/* Back to the real compiler; what the fake one made is dropped. */
+static PyObject *unfake(PyObject *self, PyObject *none)
+{
+    if (run_compile == compile) {
+        run_forget();
+        install(real_parts);
+    }
+    run_idle_budget = 100;
+    run_off = false;
+    Py_RETURN_NONE;
+}
+
 static PyObject *fake(PyObject *self, PyObject *args)
 {
     unsigned long long s;
-    int exits = 0, budget = 100;
-    if (!PyArg_ParseTuple(args, "K|pi", &s, &exits, &budget))
+    int exits = 0, budget = 100, peace = 0;
+    if (!PyArg_ParseTuple(args, "K|pip", &s, &exits, &budget, &peace))
         return NULL;
     seed = s * 2654435761u + 88172645463325252u;
     only_exits = exits;
+    calm = peace;
     run_idle_budget = budget;
-    run_compile = compile;
-    run_check = check;
-    run_guards_free = free_guards;
+    if (run_compile != compile)
+        real_parts =
+            (Parts){ run_compile, run_check, run_guards_free, run_limit_warning };
+    install((Parts){ compile, check, free_guards, NULL });
     memset(&stats, 0, sizeof stats);
     Py_RETURN_NONE;
 }
 
 static PyObject *fake_stats(PyObject *self, PyObject *none)
 {
-    return Py_BuildValue("{slslslslslslsl}", "compiles", stats.compiles, "checks", stats.checks,
-                         "inlined", stats.inlined, "returns", stats.returns, "raises",
-                         stats.raises, "idles", stats.idles, "plains", stats.plains);
+    return Py_BuildValue("{slslslslslslsl}", "compiles", stats.compiles, "checks",
+                         stats.checks, "inlined", stats.inlined, "returns", stats.returns,
+                         "raises", stats.raises, "idles", stats.idles, "plains",
+                         stats.plains);
 }
 
 static PyObject *plain_call(PyFunctionObject *func, PyObject *slots)
@@ -413,7 +452,8 @@ static PyObject *plain_call(PyFunctionObject *func, PyObject *slots)
 static PyObject *tramp(PyObject *self, PyObject *args)
 {
     PyObject *func, *slots, *options;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyFunction_Type, &func, &PyTuple_Type, &slots, &options))
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyFunction_Type, &func, &PyTuple_Type, &slots,
+                          &options))
         return NULL;
     PyFunctionObject *f = (PyFunctionObject *)func;
     Point *p = run_entry_point((PyCodeObject *)f->func_code, (Options *)options);
@@ -439,9 +479,12 @@ static PyObject *switch_off(PyObject *self, PyObject *off)
 
 PyMethodDef run_tramp_selftest_methods[] = {
     { "fake", fake, METH_VARARGS,
-      "fake(seed, only_exits=False, idle_budget=100): a compiler that makes up its decisions" },
+      "fake(seed, only_exits=False, idle_budget=100, calm=False): a compiler that makes "
+      "up its decisions" },
+    { "unfake", unfake, METH_NOARGS, "unfake(): the real compiler again" },
     { "fake_stats", fake_stats, METH_NOARGS, "fake_stats() -> what it has decided" },
-    { "tramp", tramp, METH_VARARGS, "tramp(func, slots, options): a call through the trampoline" },
+    { "tramp", tramp, METH_VARARGS,
+      "tramp(func, slots, options): a call through the trampoline" },
     { "run_forget", forget, METH_NOARGS, "run_forget(): drops all entries" },
     { "run_off", switch_off, METH_O, "run_off(bool): everything runs plainly" },
     { NULL },

@@ -6,15 +6,16 @@
  * Nothing here recurses per iteration or per frame: the C stack grows only by calls that the
  * program itself makes.
  */
+#include "run/deopt.h"
 #include "run/point.h"
 #include "run/real.h"
 
-CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                             PyObject *exc, Entry **out);
-bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc,
-                  PyObject **out);
-void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                          PyObject *exc);
+CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                             int nslots, PyObject *exc, Entry **out);
+bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                  PyObject *exc, PyObject **out);
+void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                          int nslots, PyObject *exc);
 bool run_off;
 _Thread_local int run_disabled;
 
@@ -41,17 +42,17 @@ typedef struct Tramp {
 
 /* What is to be done with the innermost frame next. */
 typedef enum {
-    ACT_REAL,    /* run the instruction it rests before for real */
-    ACT_ENTER,   /* look for compiled code to enter where it rests */
-    ACT_PLAIN,   /* run it in the interpreter */
-    ACT_RETURN,  /* it has ended and is gone; t->value is its value */
-    ACT_UNWIND,  /* it has ended and is gone; an exception is set */
+    ACT_REAL,   /* run the instruction it rests before for real */
+    ACT_ENTER,  /* look for compiled code to enter where it rests */
+    ACT_PLAIN,  /* run it in the interpreter */
+    ACT_RETURN, /* it has ended and is gone; t->value is its value */
+    ACT_UNWIND, /* it has ended and is gone; an exception is set */
 } Act;
 
 /* What came of trying to enter a point. */
 typedef enum {
     GO_PLAIN, /* nothing has happened */
-    GO_IDLE,  /* nothing has happened, but *e says where compiled code may be of use again */
+    GO_IDLE, /* nothing has happened, but *e says where compiled code may be of use again */
     GO_RAISE, /* an exception is set */
     GO_DONE,  /* the segment has run; *out is what it gave */
 } Go;
@@ -87,7 +88,7 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
         return false;
     if (p->nentries >= p->options->limit) {
         p->plain = true;
-        if (run_limit_warning != NULL)
+        if (p->live && run_limit_warning != NULL)
             run_limit_warning(p, func, slots, nslots, exc);
         return false;
     }
@@ -104,12 +105,6 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
     return e != NULL;
 }
 
-/* Errors of the program's own operations may be got again, at their place, by running plainly. */
-static bool deopts(Entry *e)
-{
-    return e->pure && PyErr_ExceptionMatches(PyExc_Exception);
-}
-
 static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **out)
 {
     e->used = true;
@@ -118,7 +113,7 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (!deopts(e))
+    if (!e->pure || !deopt_can())
         return GO_RAISE;
     PyErr_Clear();
     return GO_PLAIN;
@@ -142,8 +137,8 @@ static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const
     return run_segment(t->ts, *e, args, out);
 }
 
-static Go enter_existing(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
-                         int nslots, Entry **e, PyObject **out)
+static Go enter_existing(Tramp *t, Point *p, PyFunctionObject *func,
+                         PyObject *const *slots, int nslots, Entry **e, PyObject **out)
 {
     PyObject *few[ARGS_ON_STACK];
     int n = p->nargs;
@@ -159,11 +154,12 @@ static Go enter_existing(Tramp *t, Point *p, PyFunctionObject *func, PyObject *c
 
 /* Tries the point's entries, makes a new one if none holds, and runs the one that does. The
  * guards of a new one are tried like those of any other: the world may have moved. */
-static Go enter(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                Entry **e, PyObject **out)
+static Go enter(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                int nslots, Entry **e, PyObject **out)
 {
     *e = NULL;
-    Go go = p->entries == NULL ? GO_PLAIN : enter_existing(t, p, func, slots, nslots, e, out);
+    Go go =
+        p->entries == NULL ? GO_PLAIN : enter_existing(t, p, func, slots, nslots, e, out);
     if (__builtin_expect(go != GO_PLAIN || *e != NULL, 1))
         return go;
     if (!compile(p, func, slots, nslots, cpy_exc_handled(t->ts)))
@@ -283,7 +279,8 @@ static Open *open_callee(Tramp *t, const ExitFrame *x, Values *v)
     PyFunctionObject *func = (PyFunctionObject *)next_value(v);
     Open *o = NULL;
     if (NEVER(func->func_code != (PyObject *)x->co))
-        PyErr_SetString(PyExc_SystemError, "a function's code changed under a compiled call");
+        PyErr_SetString(PyExc_SystemError,
+                        "a function's code changed under a compiled call");
     else
         o = open_frame(t, func);
     Py_DECREF(func);
@@ -315,8 +312,9 @@ static Act open_callees(Tramp *t, const Exit *x, Values *v)
 static Act take_exit(Tramp *t, const Exit *x, PyObject *tuple)
 {
     Values v = { tuple, 0 };
-    Act act = set_frame(top(t), &x->frames[0], &v) ? open_callees(t, x, &v)
-                                                   : raise_in_top(t, index_at(top(t)), false);
+    Act act = set_frame(top(t), &x->frames[0], &v)
+                  ? open_callees(t, x, &v)
+                  : raise_in_top(t, index_at(top(t)), false);
     assert(act != ACT_REAL || v.at == PyTuple_GET_SIZE(tuple));
     Py_DECREF(tuple);
     return act;
@@ -444,14 +442,12 @@ static Act do_enter(Tramp *t)
     switch (enter(t, p, cpy_frame_func(o->f), slots, n + depth, &e, &out)) {
     case GO_DONE:
         return e->exit == NULL ? finish(t, index, out) : take_exit(t, e->exit, out);
-    case GO_IDLE:
-        return idle(o->t, p, e);
+    case GO_IDLE: return idle(o->t, p, e);
     case GO_RAISE:
         if (e != NULL)
             drop_traceback_head();
         return raise_in_top(t, index, false);
-    case GO_PLAIN:
-        missed(o->t, index, p);
+    case GO_PLAIN: missed(o->t, index, p);
     }
     return ACT_PLAIN;
 }
@@ -514,21 +510,11 @@ static PyObject *go_on(Tramp *t, Act act)
 {
     while (t->n > 0)
         switch (act) {
-        case ACT_REAL:
-            act = do_real(t);
-            break;
-        case ACT_ENTER:
-            act = do_enter(t);
-            break;
-        case ACT_PLAIN:
-            act = do_plain(t);
-            break;
-        case ACT_RETURN:
-            act = do_return(t);
-            break;
-        case ACT_UNWIND:
-            act = raise_in_top(t, top(t)->call, true);
-            break;
+        case ACT_REAL: act = do_real(t); break;
+        case ACT_ENTER: act = do_enter(t); break;
+        case ACT_PLAIN: act = do_plain(t); break;
+        case ACT_RETURN: act = do_return(t); break;
+        case ACT_UNWIND: act = raise_in_top(t, top(t)->call, true); break;
         }
     if (t->v != t->fixed)
         mem_free(t->v);
@@ -538,8 +524,8 @@ static PyObject *go_on(Tramp *t, Act act)
 /* -- Calls -------------------------------------------------------------------------------------------- */
 
 /* Opens the function's frame with its arguments, to run it plainly up to a stop. */
-static PyObject *run_idle(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
-                          int nslots, Entry *e)
+static PyObject *run_idle(Tramp *t, Point *p, PyFunctionObject *func,
+                          PyObject *const *slots, int nslots, Entry *e)
 {
     Open *o = open_frame(t, func);
     if (o == NULL)
@@ -574,17 +560,15 @@ PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int
     Entry *e;
     PyObject *out;
     switch (enter(&t, p, func, slots, nslots, &e, &out)) {
-    case GO_DONE:
-        return e->exit == NULL ? out : run_exit(&t, func, e, out);
+    case GO_DONE: return e->exit == NULL ? out : run_exit(&t, func, e, out);
     case GO_IDLE:
-        if (e->exit != NULL && (p->idle <= run_idle_budget || table_stops(p->table) != NULL))
+        if (e->exit != NULL &&
+            (p->idle <= run_idle_budget || table_stops(p->table) != NULL))
             return run_idle(&t, p, func, slots, nslots, e);
         *plain = true;
         return NULL;
-    case GO_RAISE:
-        return NULL;
-    case GO_PLAIN:
-        *plain = true;
+    case GO_RAISE: return NULL;
+    case GO_PLAIN: *plain = true;
     }
     return NULL;
 }

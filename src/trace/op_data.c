@@ -187,13 +187,7 @@ Status op_format_value(Tx *tx, Frame *f, const Ins *in)
     if (how == 1)
         TRY(var_str(tx, v, &v));
     else if (how)
-        TRY(var_repr(tx, v, &v));
-    if (how == 3) {
-        PyObject *o;
-        TRY(var_const(tx, v, &o));
-        TRY_PTR(o);
-        TRY(const_new(tx, PyObject_ASCII(o), &v));
-    }
+        TRY(how == 2 ? var_repr(tx, v, &v) : var_ascii(tx, v, &v));
     TRY(var_format(tx, v, spec, &v));
     return push(tx, f, v);
 }
@@ -214,44 +208,58 @@ Status op_list_to_tuple(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
+/* The container under construction; lazy if a break fell between. */
+static Status target(Tx *tx, Frame *f, const Ins *in, Var **out)
+{
+    *out = peek(f, in->arg);
+    return var_real(tx, out);
+}
+
 Status op_list_append(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *item = pop(tx, f);
-    return list_push(tx, AS(ListVar, peek(f, in->arg)), item);
+    Var *item = pop(tx, f), *l;
+    TRY(target(tx, f, in, &l));
+    return list_push(tx, AS(ListVar, l), item);
+}
+
+/* Cannot be iterated at all, as PyObject_GetIter sees it. */
+static bool no_iteration(Var *v)
+{
+    PyTypeObject *t = v->type;
+    return t && t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item);
 }
 
 static Status not_iterable_after_star(Tx *tx, Var *v, Status st)
 {
-    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && v->kind->iter == NULL && v->kind->next == NULL)
+    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && no_iteration(v))
         return raise_type(tx, PyExc_TypeError, "Value after * must be an iterable, not %s", v->type->tp_name);
     return st;
 }
 
 Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *v = pop(tx, f), **items;
+    Var *v = pop(tx, f), *l, **items;
     Py_ssize_t n;
+    TRY(target(tx, f, in, &l));
     TRY(var_real(tx, &v));
     TRY(not_iterable_after_star(tx, v, var_unpack(tx, v, &items, &n)));
     for (Py_ssize_t i = 0; i < n; i++)
-        TRY(list_push(tx, AS(ListVar, peek(f, in->arg)), items[i]));
+        TRY(list_push(tx, AS(ListVar, l), items[i]));
     return ST_OK;
 }
 
 Status op_set_add(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *item = pop(tx, f);
-    return set_add(tx, AS(SetVar, peek(f, in->arg)), item);
+    Var *item = pop(tx, f), *s;
+    TRY(target(tx, f, in, &s));
+    return set_add(tx, AS(SetVar, s), item);
 }
 
 Status op_set_update(Tx *tx, Frame *f, const Ins *in)
 {
-    Var **items;
-    Py_ssize_t n;
-    TRY(var_unpack(tx, pop(tx, f), &items, &n));
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(set_add(tx, AS(SetVar, peek(f, in->arg)), items[i]));
-    return ST_OK;
+    Var *v = pop(tx, f), *s;
+    TRY(target(tx, f, in, &s));
+    return set_update(tx, AS(SetVar, s), v);
 }
 
 Status op_map_add(Tx *tx, Frame *f, const Ins *in)
@@ -289,6 +297,31 @@ Status op_dict_update(Tx *tx, Frame *f, const Ins *in)
     return ST_OK;
 }
 
+/* "module.qualname()" of a callable, as _PyObject_FunctionStr words it. */
+static Status function_text(Tx *tx, Var *fn, PyObject **out)
+{
+    Var *name, *module;
+    PyObject *n = NULL, *m = NULL;
+    TRY(var_getattr_opt(tx, fn, str___qualname__, &name));
+    if (name != NULL)
+        TRY(var_const(tx, name, &n));
+    if (n == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "name of a callable");
+    TRY(var_getattr_opt(tx, fn, str___module__, &module));
+    if (module != NULL)
+        TRY(var_const(tx, module, &m));
+    bool named = m && PyUnicode_Check(m) && PyUnicode_CompareWithASCIIString(m, "builtins");
+    *out = tx_hold(tx, named ? PyUnicode_FromFormat("%S.%S()", m, n) : PyUnicode_FromFormat("%S()", n));
+    return *out ? ST_OK : ST_ERROR;
+}
+
+static Status merge_twice(Tx *tx, Frame *f, PyObject *key, int depth)
+{
+    PyObject *text = NULL;
+    TRY(function_text(tx, peek(f, depth + 2), &text));
+    return raise_type(tx, PyExc_TypeError, "%U got multiple values for keyword argument '%U'", text, key);
+}
+
 static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int depth)
 {
     PyObject *k;
@@ -298,7 +331,7 @@ static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int d
         return raise_type(tx, PyExc_TypeError, "keywords must be strings");
     TRY(var_contains(tx, dict, key, &there));
     if (there)
-        return raise_type(tx, PyExc_TypeError, "got multiple values for keyword argument '%U'", k);
+        return merge_twice(tx, f, k, depth);
     return var_setitem(tx, dict, key, value);
 }
 
@@ -318,7 +351,7 @@ static Status unpackable(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
 {
     TRY(var_real(tx, &v));
     Status st = var_unpack(tx, v, items, n);
-    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && v->kind->iter == NULL && v->kind->next == NULL)
+    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && no_iteration(v))
         return raise_type(tx, PyExc_TypeError, "cannot unpack non-iterable %s object", v->type->tp_name);
     return st;
 }

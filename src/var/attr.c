@@ -84,8 +84,22 @@ static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var *
     return wrap_pinned(tx, o, src, out);
 }
 
+/* A member of the built-in class an object gets its content from (deque.maxlen …) is the content's. */
+static Var *content_with(Var *v, PyObject *descr)
+{
+    Var *c = v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
+    return c && c->kind->getattr && c->type && PyType_IsSubtype(c->type, PyDescr_TYPE(descr)) ? c : NULL;
+}
+
 static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
+    if (v->kind == &kind_const) {
+        PyObject *o = tx_hold(tx, PyObject_GenericGetAttr(v->real, name));
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
+    }
+    Var *c = content_with(v, descr);
+    if (c != NULL)
+        return c->kind->getattr(tx, c, name, out);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     ObjectVar *ob = AS(ObjectVar, v);
@@ -111,8 +125,21 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
         return graph_break(tx, BRK_NO_SLOT, "member '%U'", name);
+    if (value == NULL) {
+        Var *was;
+        Status st = member_get(tx, v, descr, name, &was);
+        if (st == ST_RAISE)
+            return raise_type(tx, PyExc_AttributeError, "%U", name);
+        TRY(st);
+    }
     TRY(var_touch(tx, v));
     return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
+}
+
+static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
+{
+    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
+    return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
 /* C getters that only read: the value is loaded through the same getter at run time. */
@@ -127,14 +154,11 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         }
     }
     if (name == str___class__)
-        return type_value(tx, v, name, (PyObject *)v->type, out);
+        return class_of(tx, v->type, v, out);
+    Var *c = content_with(v, descr);
+    if (c != NULL)
+        return c->kind->getattr(tx, c, name, out);
     return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
-}
-
-static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
-{
-    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
-    return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
 static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
@@ -383,7 +407,9 @@ Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
         return dict_store(tx, v, d, name, value);
     if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+    if (descr != NULL)
+        return raise_type(tx, PyExc_AttributeError, "'%.100s' object attribute '%U' is read-only", v->type->tp_name, name);
+    return raise_type(tx, PyExc_AttributeError, "'%.100s' object has no attribute '%U'", v->type->tp_name, name);
 }
 
 Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)

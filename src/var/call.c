@@ -115,7 +115,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     TRY(var_real(tx, &self));
     Var *c = var_content(self);
     bool yes;
-    if (c == NULL || (c->kind == &kind_object))
+    if (c == NULL || c->kind == &kind_object || !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     if (name == str___getitem__ && a->n == 2)
         return var_getitem(tx, c, a->v[1], out);
@@ -123,6 +123,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
         return var_len(tx, c, out);
     if (name == str___iter__ && a->n == 1)
         return var_iter(tx, c, out);
+    if (name == str___next__ && a->n == 1 && (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
+        TRY(var_next(tx, c, out));
+        return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
+    }
     *out = tx->none;
     if (name == str___setitem__ && a->n == 3)
         return var_setitem(tx, c, a->v[1], a->v[2]);
@@ -188,6 +192,8 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
 
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
 {
+    if (tx_deep(tx))
+        return graph_break(tx, BRK_RECURSION, "%s", "calls in calls");
     TRY(var_real(tx, &fn));
     if (fn->kind == &kind_func) {
         Status st = func_known(tx, AS(FuncVar, fn), a, out);

@@ -68,7 +68,11 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
     if (is_type_getset(name))
         return type_getset(tx, self, name, out);
-    if (meta && attr_is_data(meta) && Py_TYPE(meta) != &PyGetSetDescr_Type) {
+    if (name == str___class__ && meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
+        return wrap_pinned(tx, (PyObject *)Py_TYPE(t), NULL, out);
+    if (meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
+        return type_getset(tx, self, name, out);
+    if (meta && attr_is_data(meta)) {
         TRY(type_value(tx, self, name, meta, &mv));
         return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
     }
@@ -100,6 +104,7 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
         PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(var_touch(tx, self));
+    SET(tx, tx->class_writes, 1);
     return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0, name, value) ? ST_OK
                                                                                                      : ST_ERROR;
 }
@@ -132,6 +137,8 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     Args with_cls;
     Var *fn;
     TRY(prepend(tx, self, a, &with_cls));
+    if (base == &PyBaseObject_Type)
+        TRY(object_concrete(tx, t));
     if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyODict_Type ||
         base == &PySet_Type)
         return object_new(tx, t, out);
@@ -153,7 +160,7 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
     if (init == NULL || (PyObject *)init == NULL)
         return ST_OK;
     if (Py_TYPE(init) == &PyWrapperDescr_Type && init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
-        if ((a->n || a->nkw) && !own_new)
+        if ((a->n || a->nkw) && !own_new && t->tp_new == PyBaseObject_Type.tp_new)
             return raise_type(tx, PyExc_TypeError, "%s() takes no arguments", t->tp_name);
         return ST_OK;
     }
@@ -234,13 +241,26 @@ static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n,
 static Status class_iter(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__iter__", NULL, 0, out); }
 static Status class_len(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__len__", NULL, 0, out); }
 
+/* list[int] and the like: for real, where a built-in class's own __class_getitem__ makes it. */
+static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
+{
+    TRY(var_real(tx, &key));
+    PyObject *k = key->kind == &kind_class ? key->real : NULL;
+    if (k == NULL)
+        TRY(var_const(tx, key, &k));
+    if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
+    PyObject *made = tx_hold(tx, PyObject_GetItem(self->real, k));
+    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
+}
+
 static Status class_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *f;
     TRY(type_lookup(tx, Py_TYPE(self->real), str___getitem__, &f));
     if (f != NULL)
         return class_special(tx, self, "__getitem__", &key, 1, out);
-    return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
+    return generic_alias(tx, self, key, out);
 }
 
 static Status class_contains(Tx *tx, Var *self, Var *item, bool *yes)
@@ -285,13 +305,24 @@ static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
         *out = tx->notimpl;
         return ST_OK;
     }
-    return graph_break(tx, BRK_NO_SLOT, "union of types");
+    bool plain = Py_TYPE(self->real)->tp_as_number == PyType_Type.tp_as_number || Py_TYPE(self->real) == &PyType_Type;
+    PyObject *with = other->kind == &kind_class || other == tx->none ? other->real : NULL;
+    if (!plain || with == NULL || (other->kind == &kind_class && Py_TYPE(with) != &PyType_Type))
+        return graph_break(tx, BRK_NO_SLOT, "union of types");
+    PyObject *made = tx_hold(tx, reflected ? PyNumber_Or(with, self->real) : PyNumber_Or(self->real, with));
+    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
 static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    if (Py_TYPE(self->real) != &PyType_Type)
-        return graph_break(tx, BRK_NO_SLOT, "repr of a class with a metaclass");
+    PyObject *f;
+    PyObject *name = str ? str___str__ : str___repr__;
+    TRY(type_lookup(tx, Py_TYPE(self->real), name, &f));
+    if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
+        return str ? var_call_special(tx, self, "__str__", NULL, 0, out)
+                   : var_call_special(tx, self, "__repr__", NULL, 0, out);
+    if (str)
+        return class_repr(tx, self, false, out);
     return const_new(tx, PyObject_Repr(self->real), out);
 }
 

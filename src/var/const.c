@@ -38,6 +38,12 @@ bool const_immutable(PyObject *o)
                            t == torch_types.layout || t == torch_types.memory_format);
 }
 
+bool const_facts(PyObject *o)
+{
+    const char *name = Py_TYPE(o)->tp_name;
+    return strcmp(name, "torch.finfo") == 0 || strcmp(name, "torch.iinfo") == 0;
+}
+
 /* The result of a real operation on constants: a constant if it is one, else wrapped as new content. */
 static Status fold(Tx *tx, PyObject *result, Var **out)
 {

@@ -5,4 +5,6 @@
 #define JEDLIK_VAR_CONSTS_H
 #include "var/var.h"
 bool const_immutable(PyObject *o);
+/* torch.finfo, torch.iinfo: made by the trace, what their attributes say never changes. */
+bool const_facts(PyObject *o);
 #endif

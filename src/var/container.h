@@ -67,6 +67,17 @@ static inline Status touch(Tx *tx, Var *v)
 {
     return v->real && !v->dirty ? var_touch(tx, v) : ST_OK;
 }
+/* Before an existing value may be dropped: one whose end runs code breaks. */
+Status drop_check(Tx *tx, Var *old);
+static inline Status drop(Tx *tx, Var *old)
+{
+    return old && old->real && old->kind != &kind_const ? drop_check(tx, old) : ST_OK;
+}
+/* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
+static inline Var *same_object(Var *v)
+{
+    return v && v->kind == &kind_tensor && AS(TensorVar, v)->same ? AS(TensorVar, v)->same : v;
+}
 /* Journalled write to an array cell. */
 static inline void put_cell(Tx *tx, Var **cell, Var *v)
 {
@@ -89,6 +100,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+/* An item of a container, whose __eq__ had better leave containers alone. */
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op, Var **out);
 Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at); /* -1: not there */
 /* "[" items joined by ", " "]" of reprs; `open`, `close` are ASCII. Constants only. */
@@ -156,13 +169,11 @@ Status key_error(Tx *tx, Var *key);
 
 Status set_open(Tx *tx, SetVar *s);
 Status set_make(Tx *tx, PyTypeObject *t, SetVar **out);
-Status set_add(Tx *tx, SetVar *s, Var *item);
 Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was);
 Status set_pop(Tx *tx, SetVar *s, Var **out);   /* *out NULL: empty */
 Status set_become(Tx *tx, SetVar *s, SetVar *to); /* takes over the members of a new set */
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes);
 Status set_clear(Tx *tx, SetVar *s);
-Status set_update(Tx *tx, SetVar *s, Var *iterable);
 /* A SetVar for any set-like value (set, frozenset, constant, dict view), or a new one from an iterable. NULL in
  * *out with like_only: it is not set-like. */
 Status set_from(Tx *tx, Var *v, bool like_only, SetVar **out);
@@ -174,7 +185,11 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 /* -- Iterators -------------------------------------------------------------------------------- */
 
+/* Has the container changed in a way that the real iterator would notice, and one made now would not? */
+Status iter_stale(Tx *tx, IterVar *it, bool *yes);
 Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, IterVar **out);
 Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n, WrapIterVar **out);
+/* The next item; a StopIteration that a function raises passes. */
+Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out);
 
 #endif

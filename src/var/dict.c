@@ -58,11 +58,12 @@ static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
 
 static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(m, key, h) : keymap_find_id(m, k);
+    return key ? keymap_find(m, key, h) : keymap_find_id(m, same_object(k));
 }
 
 static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    k = key ? k : same_object(k);
     return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
 }
 
@@ -186,8 +187,18 @@ static Status touch_dict(Tx *tx, DictVar *d)
     return d->v.dirty || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
 }
 
+/* What is overwritten, if it was looked at. */
+static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
+{
+    KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
+    return e && e->value ? drop(tx, e->value) : ST_OK;
+}
+
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    tx->moves += d->owner == NULL;
+    if (d->reads.n)
+        TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }
@@ -199,6 +210,8 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    tx->moves++;
+    TRY(drop(tx, v));
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
     Var *old = NULL;
@@ -381,12 +394,15 @@ Status dict_new(Tx *tx, Var **out)
 
 Status dict_clear(Tx *tx, DictVar *d)
 {
+    tx->moves++;
     TRY(dict_open(tx, d));
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {
         size_t at = 0;
-        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;)
+        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;) {
+            TRY(drop(tx, e->value));
             TRY(put_in(tx, &d->dels, e->id, e->key, e->hash, NULL));
+        }
     }
     if (d->writes.used)
         keymap_clear(&d->writes, &tx->journal);
@@ -651,7 +667,7 @@ static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_step(tx, b, &q, &other));
         if (!more || !other)
             return ST_OK;
-        TRY(var_equal(tx, p.key, q.key, yes));
+        TRY(item_equal(tx, p.key, q.key, yes));
     }
     return ST_OK;
 }
@@ -671,7 +687,7 @@ static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
         *yes = v != NULL;
         if (v != NULL)
-            TRY(var_equal(tx, p.value, v, yes));
+            TRY(item_equal(tx, p.value, v, yes));
     }
     return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
 }

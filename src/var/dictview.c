@@ -114,7 +114,7 @@ static Status view_contains(Tx *tx, Var *self, Var *item, bool *yes)
         TRY(dict_step(tx, dict_of(w), &p, &more));
         if (!more)
             return ST_OK;
-        TRY(var_equal(tx, p.value, item, yes));
+        TRY(item_equal(tx, p.value, item, yes));
     }
     return ST_OK;
 }
@@ -212,6 +212,62 @@ static Status difference(Tx *tx, SetVar *made, Var *other)
     }
 }
 
+/* set(left), as dictviews_to_set: the keys of an exact dict are taken from the dict at once. */
+static Status left_set(Tx *tx, Var *left, SetVar **out)
+{
+    if (!is_view(left)) {
+        TRY(set_from(tx, left, false, out));
+        return set_copy(tx, *out, &PySet_Type, out);
+    }
+    DictViewVar *w = AS(DictViewVar, left);
+    if (w->what != 'k' || w->dict->type != &PyDict_Type)
+        return dictview_set(tx, w, out);
+    TRY(set_make(tx, &PySet_Type, out));
+    return set_update(tx, *out, w->dict);
+}
+
+/* As dictitems_xor: pairs of `right` that `left` has not, then those of `left` that are left over. */
+static Status items_xor(Tx *tx, DictVar *left, DictVar *right, SetVar *made)
+{
+    DictVar *rest;
+    DictPos p = { 0 }, q = { 0 };
+    bool more, same, was;
+    TRY(dict_copy(tx, left, &PyDict_Type, &rest));
+    TRY(dict_open(tx, right));
+    for (;;) {
+        Var *v, *item;
+        TRY(dict_step(tx, right, &p, &more));
+        if (!more)
+            break;
+        TRY(dict_find(tx, left, p.key, p.entry->key, p.entry->hash, &v));
+        same = false;
+        if (v != NULL)
+            TRY(item_equal(tx, v, p.value, &same));
+        if (same) {
+            TRY(dict_remove(tx, rest, p.key, p.entry->key, p.entry->hash, &was));
+            continue;
+        }
+        TRY(tuple_new(tx, (Var *[]){ p.key, p.value }, 2, &item));
+        TRY(set_add(tx, made, item));
+    }
+    for (;;) {
+        Var *item;
+        TRY(dict_step(tx, rest, &q, &more));
+        if (!more)
+            return ST_OK;
+        TRY(tuple_new(tx, (Var *[]){ q.key, q.value }, 2, &item));
+        TRY(set_add(tx, made, item));
+    }
+}
+
+static bool items_of(Var *v, DictVar **d)
+{
+    if (!is_view(v) || AS(DictViewVar, v)->what != 'i')
+        return false;
+    *d = dict_of(AS(DictViewVar, v));
+    return true;
+}
+
 static Status algebra(Tx *tx, Var *left, Var *right, int op, Var **out)
 {
     SetVar *made, *b;
@@ -221,9 +277,13 @@ static Status algebra(Tx *tx, Var *left, Var *right, int op, Var **out)
         return is_view(left) ? intersect(tx, left, right, made)
                              : intersect(tx, right, left, made);
     }
-    TRY(set_from(tx, left, false, &made));
-    if (!is_view(left)) /* may be a set that exists already */
-        TRY(set_copy(tx, made, &PySet_Type, &made));
+    DictVar *l, *r;
+    if (op == NB_XOR && items_of(left, &l) && items_of(right, &r)) {
+        TRY(set_make(tx, &PySet_Type, &made));
+        *out = &made->v;
+        return items_xor(tx, l, r, made);
+    }
+    TRY(left_set(tx, left, &made));
     *out = &made->v;
     if (op == NB_OR)
         return set_update(tx, made, right);

@@ -34,6 +34,20 @@ Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, I
     return ST_OK;
 }
 
+Status iter_stale(Tx *tx, IterVar *it, bool *yes)
+{
+    Py_ssize_t n = it->n;
+    *yes = it->seq && stamp_of(it->seq) != it->stamp;
+    if (it->seq && it->seq->kind == &kind_dict)
+        TRY(dict_count(tx, AS(DictVar, it->seq), &n));
+    else if (it->seq && it->seq->kind == &kind_dictview)
+        TRY(dict_count(tx, AS(DictVar, AS(DictViewVar, it->seq)->dict), &n));
+    else if (it->seq && it->seq->kind == &kind_list && is_deque(AS(ListVar, it->seq)))
+        n = (Py_ssize_t)AS(ListVar, it->seq)->items.n;
+    *yes |= n != it->n;
+    return ST_OK;
+}
+
 static Status make_const(Tx *tx, PyTypeObject *t, Var *seq, IterVar **out)
 {
     bool known = false;
@@ -57,6 +71,8 @@ static Status make_const(Tx *tx, PyTypeObject *t, Var *seq, IterVar **out)
 Status iter_new(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Var **out)
 {
     IterVar *it;
+    if (t == &PySeqIter_Type && seq->kind == &kind_object)
+        return wrapiter_make(tx, t, 'q', NULL, &seq, 1, (WrapIterVar **)out);
     if (seq->kind == &kind_const && items == NULL)
         TRY(make_const(tx, t, seq, &it));
     else

@@ -89,12 +89,19 @@ bool has_own_number(Var *other)
            (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
 }
 
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    uint64_t before = tx->moves;
+    TRY(var_equal(tx, a, b, yes));
+    return tx->moves == before ? ST_OK : graph_break(tx, BRK_NO_SLOT, "%s", "a container that changes while it is compared");
+}
+
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
                      Var **out)
 {
     for (Py_ssize_t i = 0; i < na && i < nb; i++) {
         bool same;
-        TRY(var_equal(tx, a[i], b[i], &same));
+        TRY(item_equal(tx, a[i], b[i], &same));
         if (same)
             continue;
         if (op == Py_EQ || op == Py_NE)
@@ -115,11 +122,39 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
 {
     for (*at = 0; *at < n; ++*at) {
         bool same;
-        TRY(var_equal(tx, items[*at], item, &same));
+        TRY(item_equal(tx, items[*at], item, &same));
         if (same)
             return ST_OK;
     }
     *at = -1;
+    return ST_OK;
+}
+
+/* The object's class has __del__, or a weak reference to it has a callback. */
+static bool end_runs_code(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    if (t->tp_finalize && PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE))
+        return true;
+    if (!PyType_SUPPORTS_WEAKREFS(t))
+        return false;
+    PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(o);
+    while (w && w->wr_callback == NULL)
+        w = w->wr_next;
+    return w != NULL;
+}
+
+Status drop_check(Tx *tx, Var *old)
+{
+    if (!end_runs_code(old->real))
+        return ST_OK;
+    return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old->real)->tp_name);
+}
+
+static Status drop_all(Tx *tx, Var **old, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(drop(tx, old[i]));
     return ST_OK;
 }
 
@@ -220,6 +255,7 @@ Status list_open(Tx *tx, ListVar *l)
 /* What lies behind n may be what a rewind brings back, so the cell is journalled too. */
 Status list_push(Tx *tx, ListVar *l, Var *item)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     if (l->items.n == l->items.cap)
         MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
@@ -231,6 +267,7 @@ Status list_push(Tx *tx, ListVar *l, Var *item)
 /* `items` is fresh memory with room for one more. */
 Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     SET(tx, l->items.v, items);
     SET(tx, l->items.n, (size_t)n);
@@ -253,6 +290,8 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i < n);
+    tx->moves++;
+    TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, &l->v));
     if (i == n - 1) {
         SET(tx, l->items.n, l->items.n - 1);
@@ -371,9 +410,7 @@ static Status list_len(Tx *tx, Var *self, Var **out)
     ListVar *l = AS(ListVar, self);
     if (l->open)
         return const_int(tx, (Py_ssize_t)l->items.n, out);
-    Py_ssize_t n = PyObject_Size(self->real);
-    if (n < 0)
-        return ST_ERROR;
+    Py_ssize_t n = Py_SIZE(self->real); /* of a deque too */
     PyObject *len = tx_hold(tx, PyLong_FromSsize_t(n));
     Source *src = source_of(tx, self);
     MEM(len && src);
@@ -394,10 +431,9 @@ static Status list_truth(Tx *tx, Var *self, bool *yes)
     *yes = l->items.n > 0;
     if (l->open || *yes)
         return ST_OK;
-    Py_ssize_t n = PyList_Check(self->real) ? PyList_GET_SIZE(self->real)
-                                            : PyObject_Size(self->real);
+    Py_ssize_t n = Py_SIZE(self->real);
     Source *src = source_of(tx, self);
-    MEM(n >= 0 && src);
+    MEM(src);
     TRY(guard_num(&tx->guards, GUARD_NONEMPTY, src, n > 0));
     *yes = n > 0;
     return ST_OK;
@@ -482,7 +518,7 @@ static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
     ListVar *l = AS(ListVar, self);
     TRY(list_open(tx, l));
     for (size_t i = 0; i < l->items.n; i++) {
-        TRY(var_equal(tx, l->items.v[i], item, yes));
+        TRY(item_equal(tx, l->items.v[i], item, yes));
         if (*yes)
             return ST_OK;
     }
@@ -505,8 +541,10 @@ static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len - n + 1));
     MEM(items);
     for (Py_ssize_t i = 0; i < len; i++) {
-        bool drop = i >= start && i < start + step * n && (i - start) % step == 0;
-        if (!drop)
+        bool gone = i >= start && i < start + step * n && (i - start) % step == 0;
+        if (gone)
+            TRY(drop(tx, l->items.v[i]));
+        else
             items[kept++] = l->items.v[i];
     }
     return list_write(tx, l, items, kept);
@@ -519,6 +557,7 @@ static Status splice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t n, Var **v
     Py_ssize_t len = (Py_ssize_t)l->items.n, tail = len - start - n;
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len - n + nvalues + 1));
     MEM(items);
+    TRY(drop_all(tx, l->items.v + start, n));
     if (start)
         memcpy(items, l->items.v, sizeof(Var *) * (size_t)start);
     if (nvalues)
@@ -559,8 +598,10 @@ static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len + 1));
     MEM(items);
     memcpy(items, l->items.v, sizeof(Var *) * (size_t)len);
-    for (Py_ssize_t i = 0; i < n; i++)
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(drop(tx, items[start + i * step]));
         items[start + i * step] = values[i];
+    }
     return list_write(tx, l, items, len);
 }
 
@@ -577,6 +618,8 @@ static Status list_setitem(Tx *tx, Var *self, Var *key, Var *value)
                  &i));
     if (value == NULL)
         return list_delete_at(tx, l, i);
+    tx->moves++;
+    TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, self));
     put_cell(tx, &l->items.v[i], value);
     return ST_OK;

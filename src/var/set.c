@@ -52,6 +52,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
 static Status log_op(Tx *tx, SetVar *s, char what, Var *item, PyObject *key)
 {
     static uintptr_t serial;
+    tx->moves++;
     SetOp op = { (uintptr_t)what, item, key, ++serial };
     MEM(VEC_PUSH(&tx->arena, &tx->journal, &s->log, op));
     return ST_OK;
@@ -154,13 +155,14 @@ static Status hash_member(Tx *tx, Var **item, PyObject **key, Py_hash_t *h, bool
 
 static KeyEntry *find_member(SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, item);
+    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, same_object(item));
 }
 
 static Status add_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
     if (find_member(s, item, key, h))
         return ST_OK;
+    item = key ? item : same_object(item);
     TRY(touch(tx, &s->v));
     MEM(keymap_put(&s->items, &tx->arena, &tx->journal, key, h, item, item));
     if (s->v.real)
@@ -254,8 +256,12 @@ static Status order_known(Tx *tx, SetVar *s, PyObject *live)
     if (s->v.real == NULL || s->shadow != s->v.real || s->items.n < 2)
         return ST_OK;
     Source *src = source_of(tx, &s->v);
-    PyObject *tuple = tx_hold(tx, PySequence_Tuple(s->v.real));
+    PyObject *tuple = tx_hold(tx, PyTuple_New(PySet_GET_SIZE(s->v.real))), *key;
+    Py_ssize_t pos = 0, i = 0;
+    Py_hash_t h;
     MEM(src && tuple);
+    while (_PySet_NextEntry(s->v.real, &pos, &key, &h))
+        PyTuple_SET_ITEM(tuple, i++, Py_NewRef(key));
     return guard_obj(&tx->guards, GUARD_KEYS, src, tuple);
 }
 

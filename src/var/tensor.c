@@ -275,7 +275,7 @@ static Status tensor_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     Var *v = identity_of(self);
     *key = v->real;
-    *h = _Py_HashPointer(v->real ? (void *)v->real : (void *)v);
+    *h = (Py_hash_t)(v->real ? (uintptr_t)v->real : (uintptr_t)v); /* torch's is id() */
     return ST_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "trace/tx.h"
 #include "var/consts.h"
 #include "var/names.h"
+#include "var/container.h"
 #include "var/wrap.h"
 
 /* -- Lazy ------------------------------------------------------------------- */
@@ -102,7 +103,7 @@ static bool python_class(PyTypeObject *t)
 
 static bool known_layout(PyTypeObject *base)
 {
-    return base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
+    return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) || base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
            base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PySet_Type ||
            base == &PyFrozenSet_Type || base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
 }
@@ -130,11 +131,11 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
     PyObject *o = ob->v.real;
     Source *src = ob->v.src;
     Var *c = NULL;
-    if (base == &PyDict_Type || base == &PyODict_Type) {
+    if (base == &PyDict_Type || base == &PyODict_Type || base == known_type(TY_DEFAULTDICT)) {
         TRY(VAR_MAKE(tx, dict, DictVar, base, &c));
-    } else if (base == &PyList_Type) {
+    } else if (base == &PyList_Type || base == known_type(TY_DEQUE)) {
         TRY(VAR_MAKE(tx, list, ListVar, base, &c));
-        AS(ListVar, c)->base = PyList_GET_SIZE(o);
+        AS(ListVar, c)->base = Py_SIZE(o);
     } else if (base == &PySet_Type || base == &PyFrozenSet_Type) {
         TRY(VAR_MAKE(tx, set, SetVar, base, &c));
     } else if (base == &PyTuple_Type) {
@@ -240,7 +241,7 @@ static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *
 static bool is_iterator(PyTypeObject *t)
 {
     return t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyRangeIter_Type || t == &PyDictIterKey_Type ||
-           t == &PyEnum_Type || t == &PyZip_Type;
+           t == &PyDictIterValue_Type || t == &PyDictIterItem_Type || t == &PyListRevIter_Type || t == &PyEnum_Type || t == &PyZip_Type;
 }
 
 static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)

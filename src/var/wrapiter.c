@@ -431,11 +431,26 @@ static Status (*const nexts[128])(Tx *tx, WrapIterVar *w, Var **out) = {
     ['i'] = next_combination,
 };
 
+Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out)
+{
+    assert(nexts[(unsigned char)w->what]);
+    if (w->busy) /* its function, or what it walks, asks it for the next item */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "an iterator that is asked from inside");
+    SET(tx, w->busy, 1);
+    Status st = nexts[(unsigned char)w->what](tx, w, out);
+    SET(tx, w->busy, 0);
+    return st;
+}
+
+/* A StopIteration out of a mapped function ends the iteration like any other. */
 static Status wrapiter_next(Tx *tx, Var *self, Var **out)
 {
-    WrapIterVar *w = AS(WrapIterVar, self);
-    assert(nexts[(unsigned char)w->what]);
-    return nexts[(unsigned char)w->what](tx, w, out);
+    Status st = wrapiter_step(tx, AS(WrapIterVar, self), out);
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_StopIteration))
+        return st;
+    exc_clear(tx);
+    *out = NULL;
+    return ST_OK;
 }
 
 static Status wrapiter_iter(Tx *tx, Var *self, Var **out)

@@ -380,3 +380,29 @@ def case_break_between(x, e):
     print(end="")
     e.table["b"] = 1
     return d, list(e.table), x * 2
+
+
+class Tree(collections.defaultdict):
+    def __init__(self, *args):
+        super().__init__(Tree, *args)
+        self.depth = 0
+
+    def put(self, *path):
+        node = self
+        for p in path:
+            node = node[p]
+        node.depth = len(path)
+        return self
+
+
+def case_defaultdict_subclass(x, e):
+    t = Tree().put("a", "b").put("a", "c")
+    t["z"] = x
+    return list(t), list(t["a"]), t["a"]["b"].depth, isinstance(t, dict), "q" in t, len(t), type(t["new"]).__name__, x + 1
+
+
+def case_defaultdict_subclass_existing(x, e):
+    e.tree = Tree()
+    e.tree.put("p", "q")
+    e.tree["r"]["s"]["t"]
+    return list(e.tree), e.tree["p"]["q"].depth, x + 1

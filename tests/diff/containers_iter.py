@@ -257,3 +257,19 @@ def case_iterator_in_object(x, e):
     x = x + 1
     print(end="")
     return next(e.it), x
+
+
+def case_next_method(x, e):
+    it = iter([1, 2])
+    m = map(str, [5])
+    return it.__next__(), next(it), tried(it.__next__), m.__next__(), it.__iter__() is it, x + 1
+
+
+def case_loop_views(x, e):
+    for v in e.table.values():
+        print(end="")
+        e.log.append(v)
+    for v in reversed(e.items):
+        print(end="")
+        x = x + v
+    return x

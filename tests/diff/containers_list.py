@@ -494,3 +494,54 @@ def case_break_mutating_under_iterator(x, e):
             e.items.append(9)
         x = x + v
     return x
+
+
+class Window(collections.deque):
+    def __init__(self, size):
+        super().__init__(maxlen=size)
+        self.total = 0
+
+    def append(self, v):
+        self.total += 1
+        super().append(v)
+
+    def mean(self):
+        return sum(self) / len(self)
+
+
+def case_deque_subclass(x, e):
+    w = Window(3)
+    for v in (1, 2, 3, 4.0):
+        w.append(v)
+    e.window = w
+    e.window.append(x.sum())
+    return w.mean(), len(w), w.total, list(w), w.maxlen, w[0], x + w.total
+
+
+def case_deque_subclass_existing(x, e):
+    e.window = Window(2)
+    print(end="")
+    e.window.append(1)
+    e.window.append(x)
+    e.window.append(2)
+    return len(e.window), e.window[-1], e.window.mean(), x + 1
+
+
+class Dies:
+    def __init__(self, log):
+        self.log = log
+
+    def __del__(self):
+        self.log.append("died")
+
+
+def case_finalizers(x, e):
+    e.held = [Dies(e.log), 1]
+    e.map = {"k": Dies(e.log)}
+    print(end="")
+    y = x + 1
+    e.held[0] = 2
+    n = len(e.log)
+    e.map["k"] = 3
+    m = len(e.log)
+    return y, n, m

@@ -816,6 +816,102 @@ def recursion(n):
     return 1 if n <= 0 else n * recursion(n - 1)
 
 
+# -- Callees that can be inlined: they come as arguments --------------------------------------------
+
+
+def inner_sum(x):
+    y = x + 1
+    z = log(y)
+    for i in (1, 2):
+        z += i
+    return z
+
+
+def inner_raises(x):
+    try:
+        boom()
+    except ValueError:
+        log(sys.exc_info()[0].__name__, here())
+        raise KeyError(x)
+
+
+def inner_handles(x):
+    seen = sys.exc_info()[0]
+    try:
+        log(seen and seen.__name__)
+        boom(KeyError)
+    except KeyError as e:
+        log(repr(e.__context__))
+        return x, sys.exc_info()[0].__name__
+    finally:
+        log(sys.exc_info()[0] and sys.exc_info()[0].__name__)
+
+
+def inner_cell(x):
+    def get():
+        return x
+
+    x = x + 1
+    return get(), here()
+
+
+def inner_frames(x):
+    f = sys._getframe()
+    names = []
+    while f is not None and f.f_code.co_name != "call":
+        names.append((f.f_code.co_name, f.f_lineno, f.f_lasti))
+        f = f.f_back
+    return names, x
+
+
+def calls_one(f, x):
+    a = f(x)
+    b = f(x)
+    return a, b, here()
+
+
+def catches(f, x):
+    try:
+        return f(x)
+    except KeyError as e:
+        log(repr(e), repr(e.__context__), sys.exc_info()[0].__name__)
+    with Mgr("m", True):
+        f(x)
+    return sys.exc_info()[0]
+
+
+def calls_in_handler(f, x):
+    r = []
+    try:
+        boom()
+    except ValueError:
+        for i in range(2):
+            r.append(f(x))
+            log(sys.exc_info()[0].__name__)
+        r.append(f(x))
+    return r, sys.exc_info()[0]
+
+
+def returns_in_handler(f, x):
+    try:
+        boom()
+    except ValueError:
+        return f(x)
+
+
+def calls_two(f, g, x):
+    y = f(g, x)
+    try:
+        y = y, f(g, x)
+    finally:
+        log("finally", sys.exc_info()[0])
+    return y
+
+
+def leaves(f, g, x):
+    return f(g, x)
+
+
 def _source_wide():
     lines = ["def wide(n, *a):", "    t = 0"]
     lines += [f"    v{i} = n + {i}" for i in range(300)]
@@ -895,6 +991,14 @@ CASES = [
     (keep_tb, (3,), {}),
     (dels, (1,), {}),
     (recursion, (5,), {}),
+    *((outer, (f, 3), {}) for outer in (calls_one, catches, calls_in_handler, returns_in_handler)
+      for f in (inner_sum, inner_raises, inner_handles, inner_cell, inner_frames)),
+    *((calls_two, (outer, f, 3), {}) for outer in (calls_one, catches, calls_in_handler,
+                                                  returns_in_handler)
+      for f in (inner_sum, inner_raises, inner_handles, inner_frames)),
+    (leaves, (returns_in_handler, inner_raises, 1), {}),
+    (leaves, (leaves, inner_raises, 1), {}),
+    (calls_two, (P.norm, P(1, 2), 1), {}),
     (wide, (3,), {}),
     (wide, (0, 1, 2), {}),
 ]

@@ -8,7 +8,8 @@ try:
         raise ImportError
     from jedlik._engine import selftest
 
-    selftest.step_from
+    selftest.unfake
+    from jedlik import _engine as module
 except (ImportError, AttributeError):
     import build
 
@@ -16,3 +17,4 @@ except (ImportError, AttributeError):
     spec = importlib.util.spec_from_file_location("_runtest", path)
     selftest = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(selftest)
+    module = selftest

@@ -2,16 +2,15 @@
 
 import itertools
 
-import pytest
-
-from engine import selftest
+import observe
+from engine import module, selftest
 from observe import arguments, each_case, observe_slots, plain, same
 
 COUNT = itertools.count()
 
 
 def options(limit=1000):
-    return selftest.make_options(None, False, None, limit, ("test", next(COUNT)))
+    return module.make_options(None, False, None, limit, ("test", next(COUNT)))
 
 
 @each_case
@@ -22,6 +21,17 @@ def test_one_instruction_at_a_time(case):
     for _ in range(2):  # compiling, then from the cache
         same(observe_slots(case, selftest.tramp, o), want)
     assert selftest.fake_stats()["compiles"] > 0
+
+
+def test_inlining_happens():
+    """The sweep above has frames within frames: the cases that are made for it have."""
+    inlined = 0
+    for case in (c for c in observe.corpus.CASES if c[0].__name__.startswith("calls")):
+        for seed in range(10):
+            selftest.fake(seed, False)
+            observe_slots(case, selftest.tramp, options())
+            inlined += selftest.fake_stats()["inlined"]
+    assert inlined > 100
 
 
 @each_case

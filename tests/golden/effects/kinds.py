@@ -25,6 +25,8 @@ def f(x, box, items, cell):
 
 def args():
     kept = None
+    NAMES.clear()
+    NAMES.update(old=1, gone=2)
 
     def cell(v):
         nonlocal kept
