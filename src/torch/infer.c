@@ -10,10 +10,11 @@
 static struct {
     PyObject *device, *generator, *copy, *fakes_run;
     PyObject *to, *cpu, *clone, *to_fn;
-    PyObject *warnings_dict, *filters, *taint, *mute; /* the warnings module's dictionary, a key, a list that ignores all */
-    PyObject *devices;                        /* device -> the same device: what *device borrows from */
-    bool no_rules;                            /* for comparing the two ways */
-    PyObject *seed;                           /* 0-dim meta tensors that require grad, by dtype */
+    PyObject *warnings_dict, *filters, *taint,
+        *mute; /* the warnings module's dictionary, a key, a list that ignores all */
+    PyObject *devices; /* device -> the same device: what *device borrows from */
+    bool no_rules;     /* for comparing the two ways */
+    PyObject *seed;    /* 0-dim meta tensors that require grad, by dtype */
 } my;
 
 /* -- Setup ------------------------------------------------------------------ */
@@ -24,9 +25,10 @@ int infer_init(void)
         PyObject **at;
         const char *text;
     } names[] = {
-        { &my.device, "device" }, { &my.generator, "generator" }, { &my.copy, "copy" }, { &my.to, "to" },
-        { &my.cpu, "cpu" },       { &my.clone, "clone" },         { &my.filters, "filters" },
-        { &my.taint, "_jedlik_strides_uncertain" },
+        { &my.device, "device" },   { &my.generator, "generator" },
+        { &my.copy, "copy" },       { &my.to, "to" },
+        { &my.cpu, "cpu" },         { &my.clone, "clone" },
+        { &my.filters, "filters" }, { &my.taint, "_jedlik_strides_uncertain" },
     };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -101,10 +103,12 @@ static PyObject *int_tuple(const int64_t *v, int n)
     return t;
 }
 
-static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dtype, bool grad)
+static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dtype,
+                               bool grad)
 {
     static PyObject *names;
-    if (names == NULL && (names = Py_BuildValue("(sss)", "dtype", "device", "requires_grad")) == NULL)
+    if (names == NULL &&
+        (names = Py_BuildValue("(sss)", "dtype", "device", "requires_grad")) == NULL)
         return NULL;
     PyObject *args[] = { sizes, strides, dtype, torch_py.meta, grad ? Py_True : Py_False };
     return PyObject_Vectorcall(torch_py.empty_strided, args, 2, names);
@@ -148,7 +152,8 @@ static int64_t extent(const TensorMeta *m)
     return n + m->storage_offset;
 }
 
-static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides, PyObject *dtype, bool grad)
+static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides,
+                         PyObject *dtype, bool grad)
 {
     int64_t n = extent(m), one = 1;
     PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
@@ -177,7 +182,8 @@ PyObject *infer_into_result(PyObject *t, PyObject *dtype)
 }
 
 /* With an offset, on storage of its own that is large enough; the result is no view for autograd. */
-static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *strides, PyObject *dtype)
+static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *strides,
+                             PyObject *dtype)
 {
     PyObject *view = as_view(m, sizes, strides, dtype, false);
     PyObject *r = view ? PyObject_CallMethod(view, "detach", NULL) : NULL;
@@ -187,7 +193,8 @@ static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *str
 
 PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
 {
-    PyObject *sizes = int_tuple(m->sizes, m->ndim), *strides = int_tuple(m->strides, m->ndim);
+    PyObject *sizes = int_tuple(m->sizes, m->ndim),
+             *strides = int_tuple(m->strides, m->ndim);
     PyObject *r = NULL;
     bool result = m->requires_grad && !m->is_leaf;
     if (sizes == NULL || strides == NULL)
@@ -206,7 +213,8 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     }
     Py_XDECREF(sizes);
     Py_XDECREF(strides);
-    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype) : r;
+    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype)
+                                                             : r;
 }
 
 static bool asks(PyObject *t, const char *name)
@@ -273,7 +281,8 @@ static bool each_tensor(PyObject *o, int depth, Visit *fn, void *arg)
     if (!PyTuple_Check(o) && !PyList_Check(o))
         return true;
     for (Py_ssize_t i = 0; i < Py_SIZE(o); i++)
-        if (!each_tensor(PyList_Check(o) ? PyList_GET_ITEM(o, i) : PyTuple_GET_ITEM(o, i), depth - 1, fn, arg))
+        if (!each_tensor(PyList_Check(o) ? PyList_GET_ITEM(o, i) : PyTuple_GET_ITEM(o, i),
+                         depth - 1, fn, arg))
             return false;
     return true;
 }
@@ -306,7 +315,8 @@ static bool note_result(PyObject *t, void *arg)
     if (!torch_is_plain_tensor(t))
         r->strange = true;
     else if (torch_layout.ok)
-        r->strange |= FIELD(int8_t, tensor_impl(t), torch_layout.dtype + 2) != torch_lib.device_meta();
+        r->strange |= FIELD(int8_t, tensor_impl(t), torch_layout.dtype + 2) !=
+                      torch_lib.device_meta();
     else {
         PyObject *is_meta = PyObject_GetAttrString(t, "is_meta");
         r->strange |= is_meta != Py_True;
@@ -391,11 +401,14 @@ static PyObject *device_of(PyObject *o)
                       : PyObject_CallOneArg((PyObject *)torch_types.device, o);
     if (d == NULL)
         return NULL;
-    PyObject *type = PyObject_GetAttrString(d, "type"), *index = PyObject_GetAttrString(d, "index");
+    PyObject *type = PyObject_GetAttrString(d, "type"),
+             *index = PyObject_GetAttrString(d, "index");
     if (type && index == Py_None && strcmp(PyUnicode_AsUTF8(type), "cuda") == 0) {
         PyObject *cuda = torch_path("cuda");
         PyObject *now = cuda ? PyObject_CallMethod(cuda, "current_device", NULL) : NULL;
-        Py_SETREF(d, now ? PyObject_CallFunction((PyObject *)torch_types.device, "sO", "cuda", now) : NULL);
+        Py_SETREF(d, now ? PyObject_CallFunction((PyObject *)torch_types.device, "sO",
+                                                 "cuda", now)
+                         : NULL);
         Py_XDECREF(now);
         Py_XDECREF(cuda);
     }
@@ -462,11 +475,13 @@ static bool rewrite_move(Call *k)
         Py_ssize_t at = find_keyword(k, my.device);
         PyObject *given = at >= 0 ? k->v[k->nargs + at] : k->nargs > 1 ? k->v[1] : NULL;
         if (given && PyLong_CheckExact(given))
-            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "sO", types[i], given));
+            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "sO",
+                                                  types[i], given));
         else if (given && given != Py_None)
             where = given;
         else
-            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "s", types[i]));
+            where = hold(
+                k, PyObject_CallFunction((PyObject *)torch_types.device, "s", types[i]));
         if (where == NULL)
             return false;
         if (at >= 0)
@@ -495,8 +510,8 @@ static bool exchange_devices(Call *k, PyObject *now)
         bool keyword = i >= k->nargs && k->names[i - k->nargs] == my.device;
         if (i >= k->nargs && !keyword)
             keyword = PyUnicode_Compare(k->names[i - k->nargs], my.device) == 0;
-        if (k->v[i] == Py_None ||
-            !(keyword || Py_IS_TYPE(k->v[i], torch_types.device) || (i < k->nargs && device_place(k, i))))
+        if (k->v[i] == Py_None || !(keyword || Py_IS_TYPE(k->v[i], torch_types.device) ||
+                                    (i < k->nargs && device_place(k, i))))
             continue;
         k->moved = device_of(k->v[i]);
         if (k->moved == NULL)
@@ -541,8 +556,9 @@ static PyObject *call_now(Call *k)
     PyObject *names = k->nkw ? names_tuple(k) : NULL;
     if (k->nkw && names == NULL)
         return NULL;
-    PyObject *r = k->method ? PyObject_VectorcallMethod(k->target, k->v, (size_t)k->nargs, names)
-                            : PyObject_Vectorcall(k->target, k->v, (size_t)k->nargs, names);
+    PyObject *r =
+        k->method ? PyObject_VectorcallMethod(k->target, k->v, (size_t)k->nargs, names)
+                  : PyObject_Vectorcall(k->target, k->v, (size_t)k->nargs, names);
     Py_XDECREF(names);
     return r;
 }
@@ -562,10 +578,12 @@ static bool text_has(PyObject *exc, const char *const *words, size_t n)
 /* Whether the exception is about the missing data or kernel and not about the program's values. */
 static bool about_meta(PyObject *type, PyObject *value)
 {
-    static const char *const words[] = { "meta", "fake impl", "fakeimpl", "output_size", "to be on cpu",
-                                         "data-dependent", "symbolic", "item()" };
+    static const char *const words[] = { "meta",        "fake impl",    "fakeimpl",
+                                         "output_size", "to be on cpu", "data-dependent",
+                                         "symbolic",    "item()" };
     /* What torch raises on a program's own values; anything else is a defect of a Python kernel. */
-    PyObject *own[] = { PyExc_RuntimeError, PyExc_TypeError, PyExc_ValueError, PyExc_IndexError, PyExc_OverflowError };
+    PyObject *own[] = { PyExc_RuntimeError, PyExc_TypeError, PyExc_ValueError,
+                        PyExc_IndexError, PyExc_OverflowError };
     if (PyErr_GivenExceptionMatches(type, PyExc_NotImplementedError))
         return true;
     bool known = false;
@@ -624,8 +642,9 @@ static PyObject *call_fakes(const InferCall *c)
     for (Py_ssize_t i = 0; args && i < k.nargs; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef(k.v[i]));
     if (args && kwargs)
-        r = PyObject_CallFunction(my.fakes_run, "OOOOO", c->target, c->kind == NODE_METHOD ? Py_True : Py_False,
-                                  args, kwargs, c->device ? c->device : torch_py.cpu);
+        r = PyObject_CallFunction(my.fakes_run, "OOOOO", c->target,
+                                  c->kind == NODE_METHOD ? Py_True : Py_False, args,
+                                  kwargs, c->device ? c->device : torch_py.cpu);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     return r;
@@ -636,7 +655,8 @@ static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **devi
 {
     PyObject *pair = call_fakes(c);
     if (pair == NULL)
-        return PyErr_ExceptionMatches(PyExc_ImportError) ? (PyErr_Clear(), ST_DECLINE) : judge_exception();
+        return PyErr_ExceptionMatches(PyExc_ImportError) ? (PyErr_Clear(), ST_DECLINE)
+                                                         : judge_exception();
     Status st = ST_DECLINE;
     if (PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2) {
         PyObject *d = PyTuple_GET_ITEM(pair, 1);
@@ -669,7 +689,8 @@ static bool prepare(Call *k, const InferCall *c, TorchOp op)
 
 static TorchOp op_of_call(const InferCall *c)
 {
-    return c->kind == NODE_METHOD ? torch_classify_method(c->target) : torch_classify(c->target);
+    return c->kind == NODE_METHOD ? torch_classify_method(c->target)
+                                  : torch_classify(c->target);
 }
 
 /* Plain name of what is called, for rules; "" if it has none. */
@@ -723,13 +744,17 @@ static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject 
         return ST_DECLINE;
     }
     *out = r;
-    *device = seen.tensors == 0 ? NULL : k.moved ? k.moved : c->device ? intern_device(c->device) : NULL;
+    *device = seen.tensors == 0 ? NULL
+              : k.moved         ? k.moved
+              : c->device       ? intern_device(c->device)
+                                : NULL;
     return ST_OK;
 }
 
 static bool autocast_on(void)
 {
-    return torch_lib.autocast_enabled && (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
+    return torch_lib.autocast_enabled &&
+           (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
 }
 
 Status infer_call(InferCall *c, PyObject **out, PyObject **device)
@@ -741,7 +766,8 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
     c->strides_certain = certain(c, op, &sure);
     Quiet q;
     quiet_begin(&q, c->grad);
-    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
+    Status st =
+        autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
     if (st == ST_OK && !c->strides_certain && !op.fresh)
         each_tensor(*out, MAX_DEPTH, taint, NULL);
     quiet_end(&q, c->grad);
@@ -759,10 +785,8 @@ static PyObject *value_of(const Graph *g, const GArg *a)
 {
     PyObject *r = NULL;
     switch (a->tag) {
-    case GA_CONST:
-        return Py_NewRef(a->obj);
-    case GA_NODE:
-        return Py_XNewRef(g->node.v[a->node].meta);
+    case GA_CONST: return Py_NewRef(a->obj);
+    case GA_NODE: return Py_XNewRef(g->node.v[a->node].meta);
     case GA_TUPLE:
     case GA_LIST:
         r = a->tag == GA_TUPLE ? PyTuple_New(a->n) : PyList_New(a->n);
@@ -826,7 +850,8 @@ static Status replay_node(Graph *g, Node *n)
     PyObject *out = NULL, *device;
     if (made == total) {
         PyObject *from = device_of_args(g, n->args, (uint32_t)total);
-        InferCall c = { n->kind, n->target, args, n->nargs, n->nkw ? n->kwnames : NULL, from, n->grad, false };
+        InferCall c = { n->kind, n->target, args, n->nargs, n->nkw ? n->kwnames : NULL,
+                        from,    n->grad,   false };
         st = infer_call(&c, &out, &device);
     }
     while (made > 0)

@@ -29,10 +29,12 @@ int rules_init(void);
 /* Number of a rule by the name of its row, counted from 1; 0: no such rule. */
 int rules_find(const char *name);
 /* rules.c: the result by a shape rule, or ST_DECLINE. *loose: strides are not certain. */
-Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out, bool *loose);
+Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
+                   bool *loose);
 
 void infer_use_rules(bool on); /* for tests: off, everything runs on meta tensors */
-PyObject *infer_into_result(PyObject *t, PyObject *dtype); /* steals t: makes it a result of autograd */
-PyObject *infer_seed(PyObject *dtype);                     /* 0-dim leaf that requires grad, borrowed */
+PyObject *infer_into_result(PyObject *t,
+                            PyObject *dtype); /* steals t: makes it a result of autograd */
+PyObject *infer_seed(PyObject *dtype); /* 0-dim leaf that requires grad, borrowed */
 
 #endif

@@ -12,9 +12,9 @@ static const struct {
     Dtype number;
     const char *name;
 } known[] = {
-    { D_U8, "torch.uint8" },      { D_I8, "torch.int8" },       { D_I16, "torch.int16" },
-    { D_I32, "torch.int32" },     { D_I64, "torch.int64" },     { D_F16, "torch.float16" },
-    { D_F32, "torch.float32" },   { D_F64, "torch.float64" },   { D_BOOL, "torch.bool" },
+    { D_U8, "torch.uint8" },      { D_I8, "torch.int8" },     { D_I16, "torch.int16" },
+    { D_I32, "torch.int32" },     { D_I64, "torch.int64" },   { D_F16, "torch.float16" },
+    { D_F32, "torch.float32" },   { D_F64, "torch.float64" }, { D_BOOL, "torch.bool" },
     { D_BF16, "torch.bfloat16" },
 };
 
@@ -229,7 +229,8 @@ Status give(Infer *r, TensorMeta *m, int dtype, bool needs_grad, PyObject **out)
 }
 
 /* Copying something into it does to version, requires_grad and leaf checks what the operation itself would. */
-Status give_written(Infer *r, PyObject *self, const TensorMeta *m, bool needs_grad, PyObject **out)
+Status give_written(Infer *r, PyObject *self, const TensorMeta *m, bool needs_grad,
+                    PyObject **out)
 {
     static PyObject *zero, *copy;
     if (copy == NULL && (copy = PyUnicode_InternFromString("copy_")) == NULL)
@@ -272,7 +273,7 @@ static int number_type(PyObject *o)
                                    : -1;
 }
 
-bool point_add(Point *p, PyObject *o)
+bool operands_add(Operands *p, PyObject *o)
 {
     if (p->nt == 0 && p->dim_type == 0) /* fresh */
         p->dim_type = p->zero_type = p->number_type = -1;
@@ -300,7 +301,7 @@ static int combine(int higher, int lower)
     return higher >= 0 ? higher : lower;
 }
 
-int point_dtype(const Point *p)
+int operands_dtype(const Operands *p)
 {
     return combine(p->dim_type, combine(p->zero_type, p->number_type));
 }
@@ -331,7 +332,7 @@ static int64_t stride_along(const TensorMeta *t, int dim, const TensorMeta *out)
 }
 
 /* >0: the order of a before b (a faster) is wrong; <0: right; 0: no operand tells. */
-static int compare_dims(const Point *p, const TensorMeta *out, int a, int b)
+static int compare_dims(const Operands *p, const TensorMeta *out, int a, int b)
 {
     for (int i = 0; i < p->nt; i++) {
         const TensorMeta *t = &p->t[i];
@@ -349,7 +350,7 @@ static int compare_dims(const Point *p, const TensorMeta *out, int a, int b)
 }
 
 /* The result is dense, its dims ordered as the operands' strides are; insertion, because not all pairs can be compared. */
-static void order_strides(const Point *p, TensorMeta *out)
+static void order_strides(const Operands *p, TensorMeta *out)
 {
     int perm[META_MAX_DIM], n = out->ndim; /* fastest first */
     for (int i = 0; i < n; i++)
@@ -411,7 +412,7 @@ static bool dense(const TensorMeta *m)
 }
 
 /* Channels-last operands of four dims are a case of their own: dims of size 1 get the strides of the format. */
-static bool all_channels_last(const Point *p, TensorMeta *out)
+static bool all_channels_last(const Operands *p, TensorMeta *out)
 {
     static const int order[] = { 1, 3, 2, 0 };
     if (out->ndim != 4)
@@ -420,7 +421,8 @@ static bool all_channels_last(const Point *p, TensorMeta *out)
     for (int k = 0; k < 4; k++) {
         int d = order[k];
         for (int i = 0; i < p->nt; i++)
-            if (!same_sizes(&p->t[i], out) || (out->sizes[d] != 1 && p->t[i].strides[d] != want))
+            if (!same_sizes(&p->t[i], out) ||
+                (out->sizes[d] != 1 && p->t[i].strides[d] != want))
                 return false;
         strides[d] = want;
         want *= out->sizes[d];
@@ -430,7 +432,7 @@ static bool all_channels_last(const Point *p, TensorMeta *out)
 }
 
 /* Operands of one shape and one dense layout give that very layout, strides of dims of size 1 included. */
-static bool all_alike(const Point *p, const TensorMeta *out)
+static bool all_alike(const Operands *p, const TensorMeta *out)
 {
     for (int i = 0; i < p->nt; i++)
         if (!same_sizes(&p->t[i], out) || !dense(&p->t[i]) ||
@@ -439,7 +441,7 @@ static bool all_alike(const Point *p, const TensorMeta *out)
     return true;
 }
 
-static bool all_rows(const Point *p, const TensorMeta *out)
+static bool all_rows(const Operands *p, const TensorMeta *out)
 {
     for (int i = 0; i < p->nt; i++)
         if (!same_sizes(&p->t[i], out) || !row_major(&p->t[i]))
@@ -447,7 +449,7 @@ static bool all_rows(const Point *p, const TensorMeta *out)
     return true;
 }
 
-bool point_casts_loosely(const Point *p, int common)
+bool operands_cast_loosely(const Operands *p, int common)
 {
     for (int i = 0; i < p->nt; i++)
         if (p->t[i].dtype != common && !dense(&p->t[i]))
@@ -455,7 +457,7 @@ bool point_casts_loosely(const Point *p, int common)
     return false;
 }
 
-bool point_shape(Point *p, TensorMeta *out)
+bool operands_shape(Operands *p, TensorMeta *out)
 {
     out->ndim = 0;
     for (int i = 0; i < p->nt; i++)
@@ -478,7 +480,8 @@ bool point_shape(Point *p, TensorMeta *out)
 
 /* -- Applying ----------------------------------------------------------------------- */
 
-static const Rule *const tables[] = { rules_point, rules_reduce, rules_matrix, rules_shape, rules_make };
+static const Rule *const tables[] = { rules_point, rules_reduce, rules_matrix,
+                                      rules_shape, rules_make };
 
 static const Rule *rule_at(int number)
 {
@@ -504,11 +507,12 @@ int rules_find(const char *name)
 /* operator.and_ and or_ only avoid Python's keywords. */
 static bool in_place_name(const char *name, size_t n)
 {
-    return n > 1 && name[n - 1] == '_' && name[n - 2] != '_' && strcmp(name, "and_") != 0 &&
-           strcmp(name, "or_") != 0;
+    return n > 1 && name[n - 1] == '_' && name[n - 2] != '_' &&
+           strcmp(name, "and_") != 0 && strcmp(name, "or_") != 0;
 }
 
-Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out, bool *loose)
+Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
+                   bool *loose)
 {
     char plain[64];
     size_t n = strlen(name);

@@ -57,20 +57,23 @@ static Status zeros(Infer *r, PyObject **out) /* ones, empty, rand, randn */
     int64_t sizes[META_MAX_DIM];
     if (r->k->nargs > SIZES || !plain_options(r))
         return ST_DECLINE;
-    return make(r, sizes, read_size(r, 0, SIZES, sizes), chosen(r->v[DTYPE], dtype_default()), out);
+    return make(r, sizes, read_size(r, 0, SIZES, sizes),
+                chosen(r->v[DTYPE], dtype_default()), out);
 }
 
 static Status full(Infer *r, PyObject **out)
 {
     int64_t sizes[META_MAX_DIM], n;
     PyObject *value = r->v[1];
-    int d = value && PyBool_Check(value) ? D_BOOL
-            : is_int(value, &n)          ? D_I64
+    int d = value && PyBool_Check(value)         ? D_BOOL
+            : is_int(value, &n)                  ? D_I64
             : value && PyFloat_CheckExact(value) ? dtype_default()
                                                  : -1;
-    if (r->k->nargs > 2 || !plain_options(r) || d < 0 || r->v[0] == NULL || PyLong_Check(r->v[0]))
+    if (r->k->nargs > 2 || !plain_options(r) || d < 0 || r->v[0] == NULL ||
+        PyLong_Check(r->v[0]))
         return ST_DECLINE;
-    return make(r, sizes, read_ints(r->v[0], sizes, META_MAX_DIM), chosen(r->v[DTYPE], d), out);
+    return make(r, sizes, read_ints(r->v[0], sizes, META_MAX_DIM), chosen(r->v[DTYPE], d),
+                out);
 }
 
 /* arange(end), arange(start, end), arange(start, end, step) of ints */
@@ -96,10 +99,12 @@ static Status arange(Infer *r, PyObject **out)
 static Status like(Infer *r, PyObject **out)
 {
     TensorMeta x;
-    if (!read_tensor(r->v[0], &x) || !absent(r->v[5]) || !strided(r->v[2]) || !is_false(r->v[4]) || !row_major(&x))
+    if (!read_tensor(r->v[0], &x) || !absent(r->v[5]) || !strided(r->v[2]) ||
+        !is_false(r->v[4]) || !row_major(&x))
         return ST_DECLINE;
     int d = chosen(r->v[1], x.dtype);
-    return d < 0 ? ST_DECLINE : give(r, &x, d, false, out); /* strides of dims of size 1 stay, too */
+    return d < 0 ? ST_DECLINE
+                 : give(r, &x, d, false, out); /* strides of dims of size 1 stay, too */
 }
 
 static Status full_like(Infer *r, PyObject **out)
@@ -117,7 +122,8 @@ static Status new_zeros(Infer *r, PyObject **out)
     int64_t sizes[META_MAX_DIM];
     if (r->k->nargs > SIZES || !read_tensor(r->v[0], &x) || !plain_options(r))
         return ST_DECLINE;
-    return make(r, sizes, read_size(r, 1, SIZES, sizes), chosen(r->v[DTYPE], x.dtype), out);
+    return make(r, sizes, read_size(r, 1, SIZES, sizes), chosen(r->v[DTYPE], x.dtype),
+                out);
 }
 
 #define OPTIONS " dtype layout device requires_grad pin_memory"
@@ -127,7 +133,8 @@ const Rule rules_make[] = {
     { "full", "size fill_value _2 _3 _4 _5 _6" OPTIONS, full, false },
     { "arange", "start end step _3 _4 _5 _6" OPTIONS, arange, false },
     { "like", "input dtype layout device requires_grad memory_format", like, false },
-    { "full_like", "input fill_value dtype layout device requires_grad memory_format", full_like, false },
+    { "full_like", "input fill_value dtype layout device requires_grad memory_format",
+      full_like, false },
     { "new_zeros", "input size _2 _3 _4 _5 _6" OPTIONS, new_zeros, false },
     { 0 },
 };

@@ -6,20 +6,22 @@
 /* -- The common end --------------------------------------------------------------- */
 
 /* dtype < 0: decline. */
-static Status finish(Infer *r, Point *p, int dtype, PyObject **out)
+static Status finish(Infer *r, Operands *p, int dtype, PyObject **out)
 {
     TensorMeta m = { 0 };
     if (p->nt == 0 || dtype < 0)
         return ST_DECLINE;
-    r->loose |= point_casts_loosely(p, dtype == D_BOOL ? point_dtype(p) : dtype);
-    if (!point_shape(p, &m))
+    r->loose |= operands_cast_loosely(p, dtype == D_BOOL ? operands_dtype(p) : dtype);
+    if (!operands_shape(p, &m))
         return ST_DECLINE;
     if (!r->in_place)
         return give(r, &m, dtype, p->needs_grad, out);
     const TensorMeta *self = &p->t[0];
-    bool fits = self->ndim == m.ndim && memcmp(self->sizes, m.sizes, 8 * (size_t)m.ndim) == 0;
+    bool fits =
+        self->ndim == m.ndim && memcmp(self->sizes, m.sizes, 8 * (size_t)m.ndim) == 0;
     /* A float may not go into an integer, nor a number into a bool. */
-    bool casts = dtype_promote(self->dtype, dtype) == self->dtype || (dtype_float(dtype) && dtype_float(self->dtype)) ||
+    bool casts = dtype_promote(self->dtype, dtype) == self->dtype ||
+                 (dtype_float(dtype) && dtype_float(self->dtype)) ||
                  (dtype_int(dtype) && dtype_int(self->dtype));
     if (!fits || !casts)
         return ST_DECLINE;
@@ -27,11 +29,11 @@ static Status finish(Infer *r, Point *p, int dtype, PyObject **out)
     return give_written(r, r->v[0], &m, p->needs_grad, out);
 }
 
-static bool operands(Infer *r, Point *p, int n)
+static bool operands(Infer *r, Operands *p, int n)
 {
     memset(p, 0, sizeof *p);
     for (int i = 0; i < n; i++)
-        if (!point_add(p, r->v[i]))
+        if (!operands_add(p, r->v[i]))
             return false;
     return p->nt > 0 && (!r->in_place || torch_is_tensor(r->v[0]));
 }
@@ -43,7 +45,7 @@ static int to_float(int d)
 
 /* -- Two operands ------------------------------------------------------------------ */
 
-static bool has_bool(const Point *p)
+static bool has_bool(const Operands *p)
 {
     for (int i = 0; i < p->nt; i++)
         if (p->t[i].dtype == D_BOOL)
@@ -53,12 +55,13 @@ static bool has_bool(const Point *p)
 
 static Status arith(Infer *r, PyObject **out)
 {
-    Point p;
+    Operands p;
     int64_t alpha;
     if (!operands(r, &p, 2) || !(r->v[2] == NULL || is_int(r->v[2], &alpha)))
         return ST_DECLINE;
-    int d = point_dtype(&p);
-    if (strstr(r->name, "sub") && (has_bool(&p) || PyBool_Check(r->v[0]) || PyBool_Check(r->v[1])))
+    int d = operands_dtype(&p);
+    if (strstr(r->name, "sub") &&
+        (has_bool(&p) || PyBool_Check(r->v[0]) || PyBool_Check(r->v[1])))
         return ST_DECLINE; /* raises */
     return finish(r, &p, d == D_BOOL ? -1 : d, out);
 }
@@ -82,11 +85,12 @@ static bool negative(PyObject *o)
 
 static Status power(Infer *r, PyObject **out)
 {
-    Point p;
+    Operands p;
     if (!operands(r, &p, 2) || !absent(r->v[2]))
         return ST_DECLINE;
-    int d = point_dtype(&p);
-    if (!dtype_float(d) && (!dtype_int(d) || negative(r->v[1]) || !torch_is_tensor(r->v[0])))
+    int d = operands_dtype(&p);
+    if (!dtype_float(d) &&
+        (!dtype_int(d) || negative(r->v[1]) || !torch_is_tensor(r->v[0])))
         return ST_DECLINE; /* integers to negative powers raise */
     if (!torch_is_tensor(r->v[1]))
         p.number_type = -1; /* no operand */
@@ -95,15 +99,15 @@ static Status power(Infer *r, PyObject **out)
 
 static Status divide(Infer *r, PyObject **out)
 {
-    Point p;
+    Operands p;
     if (!operands(r, &p, 2) || !absent(r->v[2])) /* rounding_mode */
         return ST_DECLINE;
-    return finish(r, &p, to_float(point_dtype(&p)), out);
+    return finish(r, &p, to_float(operands_dtype(&p)), out);
 }
 
 static Status compare(Infer *r, PyObject **out)
 {
-    Point p;
+    Operands p;
     return operands(r, &p, 2) && !r->in_place ? finish(r, &p, D_BOOL, out) : ST_DECLINE;
 }
 
@@ -119,10 +123,10 @@ static Status angle(Infer *r, PyObject **out)
 
 static Status bits(Infer *r, PyObject **out)
 {
-    Point p;
+    Operands p;
     if (!operands(r, &p, 2))
         return ST_DECLINE;
-    int d = point_dtype(&p);
+    int d = operands_dtype(&p);
     return finish(r, &p, dtype_float(d) ? -1 : d, out);
 }
 
@@ -131,21 +135,23 @@ static Status bits(Infer *r, PyObject **out)
 static Status where(Infer *r, PyObject **out)
 {
     TensorMeta c, m = { 0 };
-    Point p = { 0 };
-    if (!r->v[1] || !r->v[2] || !read_tensor(r->v[0], &c) || c.dtype != D_BOOL || r->in_place)
+    Operands p = { 0 };
+    if (!r->v[1] || !r->v[2] || !read_tensor(r->v[0], &c) || c.dtype != D_BOOL ||
+        r->in_place)
         return ST_DECLINE;
-    if (!point_add(&p, r->v[1]) || !point_add(&p, r->v[2]))
+    if (!operands_add(&p, r->v[1]) || !operands_add(&p, r->v[2]))
         return ST_DECLINE;
-    int d = point_dtype(&p);
+    int d = operands_dtype(&p);
     /* The condition takes part in the shape only; a number becomes a 0-dim tensor first. */
-    Point all = { .nt = 0 };
+    Operands all = { .nt = 0 };
     for (int i = 0; i < 3; i++)
-        if (torch_is_tensor(r->v[i]) && !point_add(&all, r->v[i]))
+        if (torch_is_tensor(r->v[i]) && !operands_add(&all, r->v[i]))
             return ST_DECLINE;
     if (p.number_type >= 0)
         all.number_type = p.number_type;
-    r->loose |= point_casts_loosely(&p, d);
-    return d >= 0 && point_shape(&all, &m) ? give(r, &m, d, p.needs_grad, out) : ST_DECLINE;
+    r->loose |= operands_cast_loosely(&p, d);
+    return d >= 0 && operands_shape(&all, &m) ? give(r, &m, d, p.needs_grad, out)
+                                              : ST_DECLINE;
 }
 
 /* torch.where is called with self in the middle as a method: x.where(cond, other). */
@@ -161,23 +167,25 @@ static Status where_any(Infer *r, PyObject **out)
 
 static Status clamp(Infer *r, PyObject **out)
 {
-    Point p = { 0 };
-    if (!r->v[0] || !torch_is_tensor(r->v[0]) || !point_add(&p, r->v[0]) || (absent(r->v[1]) && absent(r->v[2])))
+    Operands p = { 0 };
+    if (!r->v[0] || !torch_is_tensor(r->v[0]) || !operands_add(&p, r->v[0]) ||
+        (absent(r->v[1]) && absent(r->v[2])))
         return ST_DECLINE;
     for (int i = 1; i < 3; i++)
-        if (!absent(r->v[i]) && !point_add(&p, r->v[i]))
+        if (!absent(r->v[i]) && !operands_add(&p, r->v[i]))
             return ST_DECLINE;
-    int d = point_dtype(&p);
+    int d = operands_dtype(&p);
     p.number_type = -1; /* limits that are numbers are no operands */
     return finish(r, &p, d == D_BOOL ? -1 : d, out);
 }
 
 static Status three(Infer *r, PyObject **out)
 {
-    Point p;
-    if (!operands(r, &p, 3) || !(r->v[3] == NULL || PyFloat_CheckExact(r->v[3]) || PyLong_CheckExact(r->v[3])))
+    Operands p;
+    if (!operands(r, &p, 3) ||
+        !(r->v[3] == NULL || PyFloat_CheckExact(r->v[3]) || PyLong_CheckExact(r->v[3])))
         return ST_DECLINE;
-    int d = point_dtype(&p);
+    int d = operands_dtype(&p);
     for (int i = 0; i < p.nt; i++)
         if (p.t[i].dtype != d)
             return ST_DECLINE;
@@ -187,15 +195,18 @@ static Status three(Infer *r, PyObject **out)
 static Status masked_fill(Infer *r, PyObject **out)
 {
     TensorMeta self, mask, m = { 0 };
-    Point p = { 0 };
+    Operands p = { 0 };
     int64_t n;
-    if (!read_tensor(r->v[0], &self) || !read_tensor(r->v[1], &mask) || mask.dtype != D_BOOL || !r->v[2])
+    if (!read_tensor(r->v[0], &self) || !read_tensor(r->v[1], &mask) ||
+        mask.dtype != D_BOOL || !r->v[2])
         return ST_DECLINE;
-    bool number = PyBool_Check(r->v[2]) || is_int(r->v[2], &n) || PyFloat_CheckExact(r->v[2]);
+    bool number =
+        PyBool_Check(r->v[2]) || is_int(r->v[2], &n) || PyFloat_CheckExact(r->v[2]);
     if (!number || (PyFloat_CheckExact(r->v[2]) && !dtype_float(self.dtype)) ||
         (self.dtype == D_BOOL && !PyBool_Check(r->v[2])))
         return ST_DECLINE;
-    if (!point_add(&p, r->v[0]) || !point_add(&p, r->v[1]) || !point_shape(&p, &m))
+    if (!operands_add(&p, r->v[0]) || !operands_add(&p, r->v[1]) ||
+        !operands_shape(&p, &m))
         return ST_DECLINE;
     if (r->in_place) {
         if (m.ndim != self.ndim || memcmp(m.sizes, self.sizes, 8 * (size_t)m.ndim) != 0)
@@ -210,7 +221,7 @@ static Status masked_fill(Infer *r, PyObject **out)
 
 static Status one(Infer *r, int (*type)(int), PyObject **out)
 {
-    Point p;
+    Operands p;
     return operands(r, &p, 1) ? finish(r, &p, type(p.t[0].dtype), out) : ST_DECLINE;
 }
 
@@ -234,10 +245,22 @@ static int no_float(int d)
     return dtype_float(d) ? -1 : d;
 }
 
-static Status same(Infer *r, PyObject **out) { return one(r, numbers, out); }
-static Status function(Infer *r, PyObject **out) { return one(r, to_float, out); }
-static Status test(Infer *r, PyObject **out) { return r->in_place ? ST_DECLINE : one(r, to_bool, out); }
-static Status invert(Infer *r, PyObject **out) { return one(r, no_float, out); }
+static Status same(Infer *r, PyObject **out)
+{
+    return one(r, numbers, out);
+}
+static Status function(Infer *r, PyObject **out)
+{
+    return one(r, to_float, out);
+}
+static Status test(Infer *r, PyObject **out)
+{
+    return r->in_place ? ST_DECLINE : one(r, to_bool, out);
+}
+static Status invert(Infer *r, PyObject **out)
+{
+    return one(r, no_float, out);
+}
 
 /* Activations of floats. Their numbers change nothing here; the last parameter of the row is `inplace`, for torch itself. */
 static Status activation(Infer *r, int nnumbers, PyObject **out)
@@ -250,9 +273,18 @@ static Status activation(Infer *r, int nnumbers, PyObject **out)
     return is_false(r->v[nnumbers + 1]) ? one(r, floats, out) : ST_DECLINE;
 }
 
-static Status activation0(Infer *r, PyObject **out) { return activation(r, 0, out); }
-static Status activation1(Infer *r, PyObject **out) { return activation(r, 1, out); }
-static Status activation2(Infer *r, PyObject **out) { return activation(r, 2, out); }
+static Status activation0(Infer *r, PyObject **out)
+{
+    return activation(r, 0, out);
+}
+static Status activation1(Infer *r, PyObject **out)
+{
+    return activation(r, 1, out);
+}
+static Status activation2(Infer *r, PyObject **out)
+{
+    return activation(r, 2, out);
+}
 
 static Status relu(Infer *r, PyObject **out)
 {
@@ -262,11 +294,13 @@ static Status relu(Infer *r, PyObject **out)
 static Status dropout(Infer *r, PyObject **out)
 {
     /* With training=False or p=0 the input itself comes back: torch does that without a kernel. */
-    bool drops = r->v[1] == NULL || (PyFloat_CheckExact(r->v[1]) && PyFloat_AS_DOUBLE(r->v[1]) > 0 &&
-                                     PyFloat_AS_DOUBLE(r->v[1]) < 1);
+    bool drops = r->v[1] == NULL ||
+                 (PyFloat_CheckExact(r->v[1]) && PyFloat_AS_DOUBLE(r->v[1]) > 0 &&
+                  PyFloat_AS_DOUBLE(r->v[1]) < 1);
     bool training = r->v[2] == NULL || is_true(r->v[2]);
     TensorMeta m;
-    if (!drops || !training || !is_false(r->v[3]) || r->in_place || !read_tensor(r->v[0], &m) || m.numel == 0)
+    if (!drops || !training || !is_false(r->v[3]) || r->in_place ||
+        !read_tensor(r->v[0], &m) || m.numel == 0)
         return ST_DECLINE;
     return one(r, floats, out);
 }
@@ -274,8 +308,9 @@ static Status dropout(Infer *r, PyObject **out)
 static Status prelu(Infer *r, PyObject **out)
 {
     TensorMeta x, w;
-    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &w) || w.ndim != 1 || x.ndim < 2 || w.dtype != x.dtype ||
-        !dtype_float(x.dtype) || !row_major(&x) || (w.sizes[0] != 1 && w.sizes[0] != x.sizes[1]))
+    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &w) || w.ndim != 1 ||
+        x.ndim < 2 || w.dtype != x.dtype || !dtype_float(x.dtype) || !row_major(&x) ||
+        (w.sizes[0] != 1 && w.sizes[0] != x.sizes[1]))
         return ST_DECLINE;
     return give(r, &x, x.dtype, x.requires_grad || w.requires_grad, out);
 }

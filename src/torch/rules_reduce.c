@@ -61,12 +61,13 @@ static int chosen_dtype(PyObject *o, int d)
     return absent(o) ? d : dtype_number(o);
 }
 
-static Status reduced(Infer *r, const TensorMeta *x, uint64_t set, bool keep, int dtype, PyObject **out)
+static Status reduced(Infer *r, const TensorMeta *x, uint64_t set, bool keep, int dtype,
+                      PyObject **out)
 {
     TensorMeta m = { 0 };
     if (dtype < 0)
         return ST_DECLINE;
-    r->loose |= !row_major(x);
+    r->loose |= !row_major(x) || odd_strides(x);
     reduce_shape(x, set, keep, &m);
     return give(r, &m, dtype, x->requires_grad, out);
 }
@@ -84,7 +85,8 @@ static Status sum(Infer *r, PyObject **out)
     TensorMeta x;
     uint64_t set;
     bool keep;
-    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) || !read_keep(r->v[2], &keep))
+    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) ||
+        !read_keep(r->v[2], &keep))
         return ST_DECLINE;
     return reduced(r, &x, set, keep, chosen_dtype(r->v[3], sum_type(x.dtype)), out);
 }
@@ -94,7 +96,8 @@ static Status mean(Infer *r, PyObject **out)
     TensorMeta x;
     uint64_t set;
     bool keep;
-    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) || !read_keep(r->v[2], &keep))
+    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) ||
+        !read_keep(r->v[2], &keep))
         return ST_DECLINE;
     int d = chosen_dtype(r->v[3], x.dtype);
     return reduced(r, &x, set, keep, d >= 0 && dtype_float(d) ? d : -1, out);
@@ -112,8 +115,8 @@ static Status extreme_over(Infer *r, PyObject **out) /* amax, amin */
     TensorMeta x;
     uint64_t set;
     bool keep;
-    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) || !read_keep(r->v[2], &keep) ||
-        reads_nothing(&x, set))
+    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, true, &set) ||
+        !read_keep(r->v[2], &keep) || reads_nothing(&x, set))
         return ST_DECLINE;
     return reduced(r, &x, set, keep, x.dtype, out);
 }
@@ -123,7 +126,8 @@ static Status logical(Infer *r, PyObject **out) /* all, any */
     TensorMeta x;
     uint64_t set;
     bool keep;
-    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, false, &set) || !read_keep(r->v[2], &keep))
+    if (!read_tensor(r->v[0], &x) || !read_dims(r->v[1], x.ndim, false, &set) ||
+        !read_keep(r->v[2], &keep))
         return ST_DECLINE;
     return reduced(r, &x, set, keep, x.dtype == D_U8 ? D_U8 : D_BOOL, out);
 }
@@ -133,10 +137,12 @@ static Status logsumexp(Infer *r, PyObject **out)
     TensorMeta x;
     uint64_t set;
     bool keep;
-    if (!read_tensor(r->v[0], &x) || absent(r->v[1]) || !read_dims(r->v[1], x.ndim, false, &set) ||
-        !read_keep(r->v[2], &keep) || x.numel == 0)
+    if (!read_tensor(r->v[0], &x) || absent(r->v[1]) ||
+        !read_dims(r->v[1], x.ndim, false, &set) || !read_keep(r->v[2], &keep) ||
+        x.numel == 0)
         return ST_DECLINE;
-    return reduced(r, &x, set, keep, dtype_float(x.dtype) ? x.dtype : dtype_default(), out);
+    return reduced(r, &x, set, keep, dtype_float(x.dtype) ? x.dtype : dtype_default(),
+                   out);
 }
 
 /* var(x, dim, unbiased, keepdim, correction) in the form that modules use: dim and keywords. */
@@ -148,7 +154,9 @@ static Status var(Infer *r, PyObject **out)
     if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.numel < 2)
         return ST_DECLINE;
     if (r->v[1] && PyBool_Check(r->v[1])) /* var(x, unbiased) */
-        return r->v[2] ? ST_DECLINE : reduced(r, &x, x.ndim ? (UINT64_C(1) << x.ndim) - 1 : 0, false, x.dtype, out);
+        return r->v[2] ? ST_DECLINE
+                       : reduced(r, &x, x.ndim ? (UINT64_C(1) << x.ndim) - 1 : 0, false,
+                                 x.dtype, out);
     if (!read_dims(r->v[1], x.ndim, true, &set) || !read_keep(r->v[3], &keep) ||
         !(r->v[2] == NULL || PyBool_Check(r->v[2])) || reads_nothing(&x, set))
         return ST_DECLINE;
@@ -162,7 +170,8 @@ static Status argmax(Infer *r, PyObject **out)
     bool keep;
     int64_t dim;
     if (!read_tensor(r->v[0], &x) || !(absent(r->v[1]) || is_int(r->v[1], &dim)) ||
-        !read_dims(r->v[1], x.ndim, false, &set) || !read_keep(r->v[2], &keep) || x.numel == 0 || x.dtype == D_BOOL)
+        !read_dims(r->v[1], x.ndim, false, &set) || !read_keep(r->v[2], &keep) ||
+        x.numel == 0 || x.dtype == D_BOOL)
         return ST_DECLINE;
     return reduced(r, &x, set, keep, D_I64, out);
 }
@@ -191,10 +200,13 @@ static Status extreme(Infer *r, PyObject **out)
     if (!read_tensor(r->v[0], &x) || x.numel == 0)
         return ST_DECLINE;
     if (r->v[1] == NULL)
-        return r->v[2] ? ST_DECLINE : reduced(r, &x, x.ndim ? (UINT64_C(1) << x.ndim) - 1 : 0, false, x.dtype, out);
-    if (!is_int(r->v[1], &dim) || !read_dims(r->v[1], x.ndim, false, &set) || !read_keep(r->v[2], &keep))
+        return r->v[2] ? ST_DECLINE
+                       : reduced(r, &x, x.ndim ? (UINT64_C(1) << x.ndim) - 1 : 0, false,
+                                 x.dtype, out);
+    if (!is_int(r->v[1], &dim) || !read_dims(r->v[1], x.ndim, false, &set) ||
+        !read_keep(r->v[2], &keep))
         return ST_DECLINE;
-    r->loose |= !row_major(&x);
+    r->loose |= !row_major(&x) || odd_strides(&x);
     reduce_shape(&x, set, keep, &m);
     return pair_of(r, &m, x.dtype, x.requires_grad, out);
 }
@@ -203,8 +215,9 @@ static Status topk(Infer *r, PyObject **out)
 {
     TensorMeta x, m = { 0 };
     int64_t k, dim = -1, sizes[META_MAX_DIM];
-    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &k) || !(absent(r->v[2]) || is_int(r->v[2], &dim)) ||
-        x.ndim == 0 || !wrap_dim(&dim, x.ndim) || k < 0 || k > x.sizes[dim] || x.dtype == D_BOOL)
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &k) ||
+        !(absent(r->v[2]) || is_int(r->v[2], &dim)) || x.ndim == 0 ||
+        !wrap_dim(&dim, x.ndim) || k < 0 || k > x.sizes[dim] || x.dtype == D_BOOL)
         return ST_DECLINE;
     r->loose |= !row_major(&x) || dim != x.ndim - 1;
     memcpy(sizes, x.sizes, sizeof sizes);
@@ -217,31 +230,33 @@ static Status sort(Infer *r, PyObject **out)
 {
     TensorMeta x;
     int64_t dim = -1;
-    if (!read_tensor(r->v[0], &x) || !(absent(r->v[1]) || is_int(r->v[1], &dim)) || !wrap_dim(&dim, x.ndim) ||
-        !row_major(&x) || r->v[3])
+    if (!read_tensor(r->v[0], &x) || !(absent(r->v[1]) || is_int(r->v[1], &dim)) ||
+        !wrap_dim(&dim, x.ndim) || !row_major(&x) || r->v[3])
         return ST_DECLINE;
-    return pair_of(r, &x, x.dtype, x.requires_grad, out); /* strides of dims of size 1 stay, too */
+    return pair_of(r, &x, x.dtype, x.requires_grad,
+                   out); /* strides of dims of size 1 stay, too */
 }
 
 static Status argsort(Infer *r, PyObject **out)
 {
     TensorMeta x;
     int64_t dim = -1;
-    if (!read_tensor(r->v[0], &x) || !(absent(r->v[1]) || is_int(r->v[1], &dim)) || !wrap_dim(&dim, x.ndim) ||
-        !row_major(&x))
+    if (!read_tensor(r->v[0], &x) || !(absent(r->v[1]) || is_int(r->v[1], &dim)) ||
+        !wrap_dim(&dim, x.ndim) || !row_major(&x))
         return ST_DECLINE;
     return give(r, &x, D_I64, false, out);
 }
 
 /* -- Along one dim -------------------------------------------------------------------------- */
 
-static Status along(Infer *r, PyObject *dim_arg, int dtype, const TensorMeta *x, PyObject **out)
+static Status along(Infer *r, PyObject *dim_arg, int dtype, const TensorMeta *x,
+                    PyObject **out)
 {
     TensorMeta m = { 0 };
     int64_t dim;
     if (dtype < 0 || r->in_place || !is_int(dim_arg, &dim) || !wrap_dim(&dim, x->ndim))
         return ST_DECLINE;
-    r->loose |= !row_major(x);
+    r->loose |= !row_major(x) || odd_strides(x);
     shape_rows(&m, x->sizes, x->ndim);
     return give(r, &m, dtype, x->requires_grad, out);
 }
@@ -304,16 +319,18 @@ static bool number(PyObject *o)
 static Status layer_norm(Infer *r, PyObject **out)
 {
     TensorMeta x, m = { 0 };
-    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || !fits_normalized(&x, r->v[1]) || !number(r->v[4]))
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) ||
+        !fits_normalized(&x, r->v[1]) || !number(r->v[4]))
         return ST_DECLINE;
     int64_t v[META_MAX_DIM], size = 1;
     int n = read_ints(r->v[1], v, META_MAX_DIM);
     for (int i = 0; i < n; i++)
         size *= v[i];
     bool grad = x.requires_grad;
-    if (!add_weight(r->v[2], &x, size, &grad) || !add_weight(r->v[3], &x, size, &grad) || x.numel == 0)
+    if (!add_weight(r->v[2], &x, size, &grad) || !add_weight(r->v[3], &x, size, &grad) ||
+        x.numel == 0)
         return ST_DECLINE;
-    r->loose |= !row_major(&x);
+    r->loose |= !row_major(&x) || odd_strides(&x);
     shape_rows(&m, x.sizes, x.ndim);
     return give(r, &m, x.dtype, grad, out);
 }
@@ -331,15 +348,17 @@ static Status group_norm(Infer *r, PyObject **out)
 {
     TensorMeta x, m = { 0 };
     int64_t groups;
-    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim < 2 || x.numel == 0 || !is_int(r->v[1], &groups) ||
-        groups <= 0 || x.sizes[1] % groups != 0 || !number(r->v[4]))
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim < 2 ||
+        x.numel == 0 || !is_int(r->v[1], &groups) || groups <= 0 ||
+        x.sizes[1] % groups != 0 || !number(r->v[4]))
         return ST_DECLINE;
     bool grad = x.requires_grad;
     int64_t per = x.numel / x.sizes[1];
-    if (!add_weight(r->v[2], &x, x.sizes[1], &grad) || !add_weight(r->v[3], &x, x.sizes[1], &grad) || per < 1 ||
+    if (!add_weight(r->v[2], &x, x.sizes[1], &grad) ||
+        !add_weight(r->v[3], &x, x.sizes[1], &grad) || per < 1 ||
         x.numel / x.sizes[0] / groups < 2)
         return ST_DECLINE;
-    r->loose |= !row_major(&x);
+    r->loose |= !row_major(&x) || odd_strides(&x);
     shape_rows(&m, x.sizes, x.ndim);
     return give(r, &m, x.dtype, grad, out);
 }
@@ -349,8 +368,9 @@ static Status batch_norm(Infer *r, PyObject **out)
 {
     TensorMeta x, m = { 0 };
     bool grad = false, none = false;
-    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim < 2 || x.numel == 0 ||
-        !(r->v[5] == NULL || PyBool_Check(r->v[5])) || !number(r->v[6]) || !number(r->v[7]))
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim < 2 ||
+        x.numel == 0 || !(r->v[5] == NULL || PyBool_Check(r->v[5])) || !number(r->v[6]) ||
+        !number(r->v[7]))
         return ST_DECLINE;
     bool training = is_true(r->v[5]);
     if (absent(r->v[1]) != absent(r->v[2]) || (absent(r->v[1]) && !training) ||
@@ -361,7 +381,7 @@ static Status batch_norm(Infer *r, PyObject **out)
             return ST_DECLINE;
     if (none)
         return ST_DECLINE; /* running statistics that require grad */
-    r->loose |= !row_major(&x);
+    r->loose |= !row_major(&x) || odd_strides(&x);
     shape_rows(&m, x.sizes, x.ndim);
     return give(r, &m, x.dtype, grad || x.requires_grad, out);
 }
@@ -384,6 +404,7 @@ const Rule rules_reduce[] = {
     { "layer_norm", "input normalized_shape weight bias eps", layer_norm, false },
     { "rms_norm", "input normalized_shape weight eps", rms_norm, false },
     { "group_norm", "input num_groups weight bias eps", group_norm, false },
-    { "batch_norm", "input running_mean running_var weight bias training momentum eps", batch_norm, false },
+    { "batch_norm", "input running_mean running_var weight bias training momentum eps",
+      batch_norm, false },
     { 0 },
 };

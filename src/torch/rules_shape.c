@@ -3,7 +3,8 @@
  */
 #include "torch/rules.h"
 
-static Status rows_of(Infer *r, const int64_t *sizes, int n, int dtype, bool grad, PyObject **out)
+static Status rows_of(Infer *r, const int64_t *sizes, int n, int dtype, bool grad,
+                      PyObject **out)
 {
     TensorMeta m = { 0 };
     if (r->in_place)
@@ -27,7 +28,8 @@ typedef struct Parts {
 static bool read_parts(Infer *r, int64_t dim, bool join, Parts *p)
 {
     PyObject *list = r->v[0];
-    if (list == NULL || !(PyTuple_CheckExact(list) || PyList_CheckExact(list)) || Py_SIZE(list) == 0)
+    if (list == NULL || !(PyTuple_CheckExact(list) || PyList_CheckExact(list)) ||
+        Py_SIZE(list) == 0)
         return false;
     *p = (Parts){ .n = Py_SIZE(list), .dtype = -1, .rows = true };
     for (Py_ssize_t i = 0; i < p->n; i++) {
@@ -36,7 +38,8 @@ static bool read_parts(Infer *r, int64_t dim, bool join, Parts *p)
             return false;
         if (i == 0)
             p->first = m;
-        if (m.ndim != p->first.ndim || (join && m.ndim == 0) || (m.ndim == 1 && m.sizes[0] == 0))
+        if (m.ndim != p->first.ndim || (join && m.ndim == 0) ||
+            (m.ndim == 1 && m.sizes[0] == 0))
             return false;
         int64_t at = dim;
         if (join && !wrap_dim(&at, m.ndim))
@@ -56,7 +59,8 @@ static Status cat(Infer *r, PyObject **out)
 {
     Parts p;
     int64_t dim = 0;
-    if (!(r->v[1] == NULL || is_int(r->v[1], &dim)) || !read_parts(r, dim, true, &p) || !wrap_dim(&dim, p.first.ndim))
+    if (!(r->v[1] == NULL || is_int(r->v[1], &dim)) || !read_parts(r, dim, true, &p) ||
+        !wrap_dim(&dim, p.first.ndim))
         return ST_DECLINE;
     r->loose |= !p.rows;
     p.first.sizes[dim] = p.total;
@@ -88,12 +92,12 @@ static Status getitem(Infer *r, PyObject **out)
 {
     TensorMeta x, i;
     int64_t sizes[2 * META_MAX_DIM];
-    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &i) || !index_type(&i) || x.ndim == 0 || i.ndim == 0 ||
-        i.ndim + x.ndim - 1 > META_MAX_DIM)
+    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &i) || !index_type(&i) ||
+        x.ndim == 0 || i.ndim == 0 || i.ndim + x.ndim - 1 > META_MAX_DIM)
         return ST_DECLINE;
     memcpy(sizes, i.sizes, 8 * (size_t)i.ndim);
     memcpy(sizes + i.ndim, x.sizes + 1, 8 * (size_t)(x.ndim - 1));
-    r->loose |= !row_major(&x) || !row_major(&i);
+    r->loose |= !row_major(&x) || !row_major(&i) || odd_strides(&x) || odd_strides(&i);
     return rows_of(r, sizes, i.ndim + x.ndim - 1, x.dtype, x.requires_grad, out);
 }
 
@@ -101,13 +105,13 @@ static Status gather(Infer *r, PyObject **out)
 {
     TensorMeta x, i;
     int64_t dim;
-    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &dim) || !read_tensor(r->v[2], &i) || i.dtype != D_I64 ||
-        x.ndim != i.ndim || x.ndim == 0 || !wrap_dim(&dim, x.ndim))
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &dim) || !read_tensor(r->v[2], &i) ||
+        i.dtype != D_I64 || x.ndim != i.ndim || x.ndim == 0 || !wrap_dim(&dim, x.ndim))
         return ST_DECLINE;
     for (int k = 0; k < x.ndim; k++)
         if (k != dim && i.sizes[k] > x.sizes[k])
             return ST_DECLINE;
-    r->loose |= !row_major(&i);
+    r->loose |= !row_major(&i) || odd_strides(&i);
     return rows_of(r, i.sizes, i.ndim, x.dtype, x.requires_grad, out);
 }
 
@@ -115,10 +119,10 @@ static Status index_select(Infer *r, PyObject **out)
 {
     TensorMeta x, i;
     int64_t dim;
-    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &dim) || !read_tensor(r->v[2], &i) || !index_type(&i) ||
-        i.ndim != 1 || x.ndim == 0 || !wrap_dim(&dim, x.ndim))
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &dim) || !read_tensor(r->v[2], &i) ||
+        !index_type(&i) || i.ndim != 1 || x.ndim == 0 || !wrap_dim(&dim, x.ndim))
         return ST_DECLINE;
-    r->loose |= !row_major(&x);
+    r->loose |= !row_major(&x) || odd_strides(&x);
     x.sizes[dim] = i.sizes[0];
     return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
 }
@@ -129,7 +133,8 @@ static Status tril(Infer *r, PyObject **out)
 {
     TensorMeta x;
     int64_t n;
-    if (!read_tensor(r->v[0], &x) || !(r->v[1] == NULL || is_int(r->v[1], &n)) || x.ndim < 2 || !row_major(&x))
+    if (!read_tensor(r->v[0], &x) || !(r->v[1] == NULL || is_int(r->v[1], &n)) ||
+        x.ndim < 2 || !row_major(&x))
         return ST_DECLINE;
     return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
 }
@@ -146,15 +151,16 @@ static Status flip(Infer *r, PyObject **out)
             return ST_DECLINE;
     if (n < 1 || (n > 1 && v[0] == v[1]) || n > 2)
         return ST_DECLINE;
-    return give(r, &x, x.dtype, x.requires_grad, out); /* strides of dims of size 1 stay, too */
+    return give(r, &x, x.dtype, x.requires_grad,
+                out); /* strides of dims of size 1 stay, too */
 }
 
 static Status roll(Infer *r, PyObject **out)
 {
     TensorMeta x;
     int64_t shift, dim;
-    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &shift) || !is_int(r->v[2], &dim) || !wrap_dim(&dim, x.ndim) ||
-        x.ndim == 0 || !row_major(&x))
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &shift) || !is_int(r->v[2], &dim) ||
+        !wrap_dim(&dim, x.ndim) || x.ndim == 0 || !row_major(&x))
         return ST_DECLINE;
     return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
 }
@@ -172,7 +178,8 @@ static Status repeat(Infer *r, PyObject **out)
             n++;
     else
         n = r->v[2] ? -1 : read_ints(r->v[1], v, RULE_MAX_PARAMS);
-    if (n < x.ndim || n == 0 || (PyLong_CheckExact(r->v[1]) && n + 1 < RULE_MAX_PARAMS && r->v[n + 1]))
+    if (n < x.ndim || n == 0 ||
+        (PyLong_CheckExact(r->v[1]) && n + 1 < RULE_MAX_PARAMS && r->v[n + 1]))
         return ST_DECLINE;
     for (int i = 0; i < n; i++) {
         int at = i - (n - x.ndim);
@@ -189,8 +196,10 @@ static Status pad(Infer *r, PyObject **out)
     TensorMeta x;
     int64_t v[2 * META_MAX_DIM];
     int n = read_ints(r->v[1], v, 2 * META_MAX_DIM);
-    if (!read_tensor(r->v[0], &x) || n < 2 || n % 2 || n / 2 > x.ndim || !row_major(&x) || x.dtype == D_BOOL ||
-        !(r->v[2] == NULL || (PyUnicode_Check(r->v[2]) && PyUnicode_CompareWithASCIIString(r->v[2], "constant") == 0)))
+    if (!read_tensor(r->v[0], &x) || n < 2 || n % 2 || n / 2 > x.ndim || !row_major(&x) ||
+        x.dtype == D_BOOL ||
+        !(r->v[2] == NULL || (PyUnicode_Check(r->v[2]) &&
+                              PyUnicode_CompareWithASCIIString(r->v[2], "constant") == 0)))
         return ST_DECLINE;
     bool moves = false;
     for (int i = 0; i < n / 2; i++) {
@@ -200,7 +209,8 @@ static Status pad(Infer *r, PyObject **out)
         *size += v[2 * i] + v[2 * i + 1];
         moves |= v[2 * i] || v[2 * i + 1];
     }
-    return moves ? rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out) : ST_DECLINE;
+    return moves ? rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out)
+                 : ST_DECLINE;
 }
 
 const Rule rules_shape[] = {
