@@ -247,21 +247,9 @@ static Status intersection(Tx *tx, const Args *a, Var **out)
 
 static Status discard_all(Tx *tx, SetVar *s, Var *other)
 {
-    bool set, was;
     SetVar *b;
-    Var *it, *item;
-    TRY(is_set_like(tx, other, &set));
-    if (set) {
-        TRY(operand(tx, other, &b));
-        return b == s ? set_clear(tx, s) : set_algebra_in_place(tx, s, b, '-');
-    }
-    TRY(var_iter(tx, other, &it));
-    for (;;) {
-        TRY(var_next(tx, it, &item));
-        if (item == NULL)
-            return ST_OK;
-        TRY(set_discard(tx, s, item, &was));
-    }
+    TRY(operand(tx, other, &b));
+    return b == s ? set_clear(tx, s) : set_algebra_in_place(tx, s, b, '-');
 }
 
 static Status difference(Tx *tx, const Args *a, Var **out)
