@@ -97,11 +97,7 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
         return COMPILE_ERROR;
     Entry *e = *out;
     if (e->graph == Py_None && !switches.keep_empty_graphs) {
-        e->idle = true;
-        if (value != NULL) {
-            entry_free(e);
-            *out = NULL;
-        }
+        e->idle = true; /* kept: another path through this code may well have a graph */
         return COMPILE_NOTHING;
     }
     if (e->nops)

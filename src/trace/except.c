@@ -230,7 +230,8 @@ Status op_pop_except(Tx *tx, Frame *f, const Ins *in)
     Var *v = pop(tx, f);
     TRY(var_real(tx, &v));
     SET(tx, tx->handled, v == tx->none ? NULL : v);
-    if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled)
+    bool goes_on = f->code->ins[f->pc].op == OP_RERAISE; /* the clean-up of a handler that did not take it */
+    if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled && !goes_on)
         tx->held = false;
     return ST_OK;
 }

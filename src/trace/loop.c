@@ -37,6 +37,8 @@ static Status step(Tx *tx, Frame *f)
     if (tx->nested == 0 && !tx->held)
         tx->journal.n = 0;
     f->mark = tx->journal.n;
+    if (tx->held) /* a rewind to the raise puts the outer frames back too */
+        journal_word(&tx->journal, &f->cur);
     f->cur = f->pc++;
     tx->steps++;
     if (tx->break_at && (int)tx->steps == tx->break_at)

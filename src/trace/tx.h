@@ -47,6 +47,7 @@ struct Tx {
     PtrMap types;       /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty;   /* existing values that were changed, in order of first change */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    uintptr_t class_writes; /* a class attribute was stored; journalled */
     Frame *top;         /* innermost frame; journalled */
     Frame *root;
     int depth;          /* Python frames open in the trace */

@@ -104,6 +104,7 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
         PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(var_touch(tx, self));
+    SET(tx, tx->class_writes, 1);
     return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0, name, value) ? ST_OK
                                                                                                      : ST_ERROR;
 }

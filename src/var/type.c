@@ -21,8 +21,23 @@ static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
     return ST_OK;
 }
 
+/* A class attribute stored in the trace is not in the class yet: looking it up through instances and subclasses would find the old one. */
+static Status not_written(Tx *tx, PyTypeObject *t, PyObject *name)
+{
+    PyObject *mro = t->tp_mro;
+    for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
+        void *v;
+        if (ptrmap_get(&tx->wrapped, PyTuple_GET_ITEM(mro, i), &v) && ((Var *)v)->kind == &kind_class &&
+            keymap_find_id(&AS(ClassVar, v)->writes, name))
+            return graph_break(tx, BRK_NO_SLOT, "class attribute '%U', which was stored just now", name);
+    }
+    return ST_OK;
+}
+
 Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
 {
+    if (tx->class_writes)
+        TRY(not_written(tx, t, name));
     if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         *out = cpy_type_lookup(t, name);
         return ST_OK;
