@@ -89,6 +89,9 @@ static inline bool is_const_int(Var *v)
     return v->kind == &kind_const && v->real && PyLong_CheckExact(v->real);
 }
 const char *type_name(Tx *tx, Var *v); /* for messages; v may be lazy */
+/* Element of an unchanged existing sequence at a lazy int: by an indexed source, so that the number itself is not asked
+ * for. *out NULL: not possible. */
+Status item_at(Tx *tx, Var *seq, Var *key, Var **out);
 /* Items of a list, tuple or constant tuple (subclasses: content), opened; *known false if v is none of them.
  * The array belongs to the value: do not keep it across writes. */
 Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known);

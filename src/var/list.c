@@ -80,6 +80,25 @@ Status items_exact(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
     return items_peek(tx, v, items, n, known);
 }
 
+Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
+{
+    *out = NULL;
+    if (key->kind != &kind_scalar || key->type != &PyLong_Type || seq->real == NULL || seq->dirty ||
+        seq->src == NULL || !(PyList_Check(seq->real) || PyTuple_Check(seq->real)))
+        return ST_OK;
+    Expr *e = AS(ScalarVar, key)->e;
+    Py_ssize_t n = Py_SIZE(seq->real), i = PyLong_AsSsize_t(e->value);
+    if (i == -1 && PyErr_Occurred())
+        PyErr_Clear();
+    if (i < -n || i >= n)
+        return ST_OK;
+    PyObject *item = PyList_Check(seq->real) ? PyList_GET_ITEM(seq->real, i < 0 ? i + n : i)
+                                             : PyTuple_GET_ITEM(seq->real, i < 0 ? i + n : i);
+    Source *s = source_at(&tx->sources, seq->src, e);
+    MEM(s);
+    return lazy_new(tx, item, s, out);
+}
+
 bool has_own_number(Var *other)
 {
     if (other->kind == &kind_tensor)
@@ -497,6 +516,11 @@ static Status list_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (is_slice(key))
         return get_slice(tx, l, key, out);
     Py_ssize_t i;
+    if (key->kind == &kind_scalar) {
+        TRY(item_at(tx, self, key, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(index_of(tx, l, key,
                  is_deque(l) ? "deque index out of range" : "list index out of range", &i));
     *out = l->items.v[i];

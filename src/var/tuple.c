@@ -123,6 +123,11 @@ static Status tuple_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     TupleVar *t = AS(TupleVar, self);
     TRY(var_real(tx, &key));
+    if (key->kind == &kind_scalar) {
+        TRY(item_at(tx, self, key, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(tuple_open(tx, t));
     if (is_slice(key))
         return get_slice(tx, t, key, out);
