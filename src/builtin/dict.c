@@ -2,7 +2,6 @@
  * builtin/dict.c -- dict, OrderedDict, defaultdict and their views: constructors and methods.
  */
 #include "builtin/parts.h"
-#include <opcode.h>
 
 /* -- Filling ----------------------------------------------------------------------- */
 
@@ -425,7 +424,7 @@ static Status count_elements(Tx *tx, const Args *a, Var **out)
         if (item == NULL)
             return give_none(tx, out);
         TRY(dict_lookup(tx, d, item, &n));
-        TRY(var_binary(tx, n ? n : zero, one, NB_ADD, &n));
+        TRY(var_binary(tx, n ? n : zero, one, BINOP_ADD, &n));
         TRY(dict_put(tx, d, item, n));
     }
 }
@@ -435,7 +434,7 @@ static Status count_elements(Tx *tx, const Args *a, Var **out)
 static Status or_(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
-    return kind_dict.binary(tx, &d->v, a->v[1], NB_OR, false, out);
+    return kind_dict.binary(tx, &d->v, a->v[1], BINOP_OR, false, out);
 }
 
 static Status ior(Tx *tx, const Args *a, Var **out)

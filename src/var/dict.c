@@ -9,7 +9,6 @@
 #include "cpy/cpy.h"
 #include "cpy/peek.h"
 #include "var/container.h"
-#include <opcode.h>
 
 /* -- Which dict ----------------------------------------------------------------- */
 
@@ -61,7 +60,8 @@ static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_
     return key ? keymap_find(m, key, h) : keymap_find_id(m, same_object(k));
 }
 
-static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h, Var *value)
+static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h,
+                            Var *value)
 {
     k = key ? k : same_object(k);
     return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
@@ -82,7 +82,8 @@ static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject 
     else
         found = d->v.real ? cpy_dict_peek(d->v.real, key, h, &hint, &memo, value) : 0;
     if (found < 0 && d->owner == NULL)
-        return graph_break(tx, BRK_DYN_KEY, "keys of the dictionary are compared by user code");
+        return graph_break(tx, BRK_DYN_KEY,
+                           "keys of the dictionary are compared by user code");
     if (found <= 0)
         *value = NULL;
     return ST_OK;
@@ -463,14 +464,14 @@ static Status merge_pair(Tx *tx, DictVar *d, Var *pair, Py_ssize_t i)
     Py_ssize_t n;
     TRY(var_type_of(tx, pair, &t));
     if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
-        return raise_type(tx, PyExc_TypeError,
-                          "cannot convert dictionary update sequence element #%zd to a sequence",
-                          i);
+        return raise_type(
+            tx, PyExc_TypeError,
+            "cannot convert dictionary update sequence element #%zd to a sequence", i);
     TRY(var_unpack(tx, pair, &items, &n));
     if (n != 2)
-        return raise_type(tx, PyExc_ValueError,
-                          "dictionary update sequence element #%zd has length %zd; 2 is required",
-                          i, n);
+        return raise_type(
+            tx, PyExc_ValueError,
+            "dictionary update sequence element #%zd has length %zd; 2 is required", i, n);
     return dict_put(tx, d, items[0], items[1]);
 }
 
@@ -626,8 +627,8 @@ static Status dict_iter(Tx *tx, Var *self, Var **out)
     DictVar *d = AS(DictVar, self);
     Py_ssize_t n;
     TRY(dict_count(tx, d, &n));
-    return iter_new(tx, is_odict(d) ? &PyODictIter_Type : &PyDictIterKey_Type, self, NULL, n,
-                    out);
+    return iter_new(tx, is_odict(d) ? &PyODictIter_Type : &PyDictIterKey_Type, self, NULL,
+                    n, out);
 }
 
 static Status dict_getitem(Tx *tx, Var *self, Var *key, Var **out)
@@ -707,14 +708,14 @@ static Status dict_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
 {
     *out = tx_notimpl(tx);
     DictVar *d = AS(DictVar, self), *made;
-    if (op == NB_INPLACE_OR && !reflected) {
+    if (op == IN_PLACE(OR) && !reflected) {
         TRY(dict_merge(tx, d, other));
         *out = self;
         return ST_OK;
     }
     TRY(var_real(tx, &other));
     Var *c = var_content(other);
-    if (op != NB_OR || c == NULL || c->kind != &kind_dict)
+    if (op != BINOP_OR || c == NULL || c->kind != &kind_dict)
         return ST_OK;
     if (reflected ? self->type == &PyDict_Type
                   : self->type == &PyDict_Type && c->type != &PyDict_Type &&
@@ -730,7 +731,8 @@ static Status dict_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
 
 static Status dict_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
-    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                      self->type->tp_name);
 }
 
 /* -- Text ------------------------------------------------------------------------------------ */
@@ -791,8 +793,8 @@ static Status dict_repr(Tx *tx, Var *self, bool str, Var **out)
 {
     ReprMark mark;
     if (!repr_enter(&mark, self))
-        return const_new(tx, PyUnicode_FromString(is_odict(AS(DictVar, self)) ? "..." : "{...}"),
-                         out);
+        return const_new(
+            tx, PyUnicode_FromString(is_odict(AS(DictVar, self)) ? "..." : "{...}"), out);
     Status st = repr_open(tx, AS(DictVar, self), out);
     repr_leave(&mark);
     return st;

@@ -7,7 +7,6 @@
  * the array's start, which makes queues cheap; arrays are replaced, not shifted, when the middle changes.
  */
 #include "var/container.h"
-#include <opcode.h>
 
 PyTypeObject *known_types[TY_TYPES];
 
@@ -83,8 +82,9 @@ Status items_exact(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
 Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
 {
     *out = NULL;
-    if (key->kind != &kind_scalar || key->type != &PyLong_Type || seq->real == NULL || seq->dirty ||
-        seq->src == NULL || !(PyList_Check(seq->real) || PyTuple_Check(seq->real)))
+    if (key->kind != &kind_scalar || key->type != &PyLong_Type || seq->real == NULL ||
+        seq->dirty || seq->src == NULL ||
+        !(PyList_Check(seq->real) || PyTuple_Check(seq->real)))
         return ST_OK;
     Expr *e = AS(ScalarVar, key)->e;
     Py_ssize_t n = Py_SIZE(seq->real), i = PyLong_AsSsize_t(e->value);
@@ -92,8 +92,9 @@ Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
         PyErr_Clear();
     if (i < -n || i >= n)
         return ST_OK;
-    PyObject *item = PyList_Check(seq->real) ? PyList_GET_ITEM(seq->real, i < 0 ? i + n : i)
-                                             : PyTuple_GET_ITEM(seq->real, i < 0 ? i + n : i);
+    PyObject *item = PyList_Check(seq->real)
+                         ? PyList_GET_ITEM(seq->real, i < 0 ? i + n : i)
+                         : PyTuple_GET_ITEM(seq->real, i < 0 ? i + n : i);
     Source *s = source_at(&tx->sources, seq->src, e);
     MEM(s);
     return lazy_new(tx, item, s, out);
@@ -429,7 +430,7 @@ static Status list_len(Tx *tx, Var *self, Var **out)
         PyObject *k = tx_hold(tx, PyLong_FromSize_t(l->items.n));
         Expr *more = k ? expr_const(&tx->exprs, k) : NULL;
         MEM(more);
-        MEM(e = expr_binary(&tx->exprs, NB_ADD, e, more));
+        MEM(e = expr_binary(&tx->exprs, BINOP_ADD, e, more));
     }
     return scalar_new(tx, e, out);
 }
@@ -488,7 +489,8 @@ static Status check_key(Tx *tx, ListVar *l, Var **key)
     if (index || (is_slice(*key) && !is_deque(l)))
         return ST_OK;
     if (is_deque(l))
-        return raise_type(tx, PyExc_TypeError, "sequence index must be integer, not '%.200s'",
+        return raise_type(tx, PyExc_TypeError,
+                          "sequence index must be integer, not '%.200s'",
                           type_name(tx, *key));
     return raise_type(tx, PyExc_TypeError,
                       "list indices must be integers or slices, not %.200s",
@@ -522,7 +524,8 @@ static Status list_getitem(Tx *tx, Var *self, Var *key, Var **out)
             return ST_OK;
     }
     TRY(index_of(tx, l, key,
-                 is_deque(l) ? "deque index out of range" : "list index out of range", &i));
+                 is_deque(l) ? "deque index out of range" : "list index out of range",
+                 &i));
     *out = l->items.v[i];
     return ST_OK;
 }
@@ -543,7 +546,8 @@ static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
 /* -- Slots: writing --------------------------------------------------------------------------- */
 
 /* Takes n places at start, start+step … out, as `del l[slice]`. */
-static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step, Py_ssize_t n)
+static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step,
+                           Py_ssize_t n)
 {
     if (n == 0)
         return ST_OK;
@@ -577,11 +581,13 @@ static Status splice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t n, Var **v
     if (nvalues)
         memcpy(items + start, values, sizeof(Var *) * (size_t)nvalues);
     if (tail)
-        memcpy(items + start + nvalues, l->items.v + start + n, sizeof(Var *) * (size_t)tail);
+        memcpy(items + start + nvalues, l->items.v + start + n,
+               sizeof(Var *) * (size_t)tail);
     return list_write(tx, l, items, len - n + nvalues);
 }
 
-static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n, bool extended)
+static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n,
+                             bool extended)
 {
     PyTypeObject *t;
     TRY(var_type_of(tx, value, &t));
@@ -605,9 +611,10 @@ static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
     if (step == 1)
         return splice(tx, l, start, n, values, nvalues);
     if (n != nvalues)
-        return raise_type(tx, PyExc_ValueError,
-                          "attempt to assign sequence of size %zd to extended slice of size %zd",
-                          nvalues, n);
+        return raise_type(
+            tx, PyExc_ValueError,
+            "attempt to assign sequence of size %zd to extended slice of size %zd",
+            nvalues, n);
     Py_ssize_t len = (Py_ssize_t)l->items.n;
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len + 1));
     MEM(items);
@@ -716,7 +723,8 @@ static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
 static Status concat_error(Tx *tx, ListVar *l, Var *other)
 {
     const char *t = is_deque(l) ? "deque" : "list";
-    return raise_type(tx, PyExc_TypeError, "can only concatenate %s (not \"%.200s\") to %s", t,
+    return raise_type(tx, PyExc_TypeError,
+                      "can only concatenate %s (not \"%.200s\") to %s", t,
                       type_name(tx, other), t);
 }
 
@@ -726,15 +734,15 @@ static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     TRY(var_real(tx, &other));
     Var *c = var_content(other);
     *out = tx_notimpl(tx);
-    if (op == NB_MULTIPLY || op == NB_INPLACE_MULTIPLY) {
+    if (op == BINOP_MULTIPLY || op == IN_PLACE(MULTIPLY)) {
         if (has_own_number(other) && !has_index(other))
             return ST_OK;
-        return multiply(tx, l, other, op == NB_INPLACE_MULTIPLY && !reflected, out);
+        return multiply(tx, l, other, op == IN_PLACE(MULTIPLY) && !reflected, out);
     }
-    if ((op != NB_ADD && op != NB_INPLACE_ADD) || reflected ||
+    if ((op != BINOP_ADD && op != IN_PLACE(ADD)) || reflected ||
         (has_own_number(other) && c == NULL))
         return ST_OK;
-    if (op == NB_INPLACE_ADD) {
+    if (op == IN_PLACE(ADD)) {
         TRY(list_extend(tx, l, other));
         *out = self;
         return ST_OK;
@@ -765,7 +773,8 @@ static Status list_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 
 static Status list_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
-    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                      self->type->tp_name);
 }
 
 static Status list_repr(Tx *tx, Var *self, bool str, Var **out)

@@ -9,7 +9,6 @@
  */
 #include "base/settable.h"
 #include "var/container.h"
-#include <opcode.h>
 
 /* -- Real sets ---------------------------------------------------------------------- */
 
@@ -39,8 +38,8 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
     size_t n = s->log.n, from = s->nlive;
     if (n == 0 && s->shadow)
         return *out = s->shadow, ST_OK;
-    bool valid = s->live && from > 0 && from <= n &&
-                 s->log.v[from - 1].serial == s->live_serial;
+    bool valid =
+        s->live && from > 0 && from <= n && s->log.v[from - 1].serial == s->live_serial;
     if (!valid) {
         s->live = tx_hold(tx, s->shadow ? set_twin(s->shadow, false) : PySet_New(NULL));
         TRY_PTR(s->live);
@@ -159,7 +158,8 @@ static Status hash_member(Tx *tx, Var **item, PyObject **key, Py_hash_t *h, bool
 
 static KeyEntry *find_member(SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, same_object(item));
+    return key ? keymap_find(&s->items, key, h)
+               : keymap_find_id(&s->items, same_object(item));
 }
 
 static Status add_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
@@ -256,7 +256,8 @@ static Status order_known(Tx *tx, SetVar *s, PyObject *live)
 {
     bool keyless = (Py_ssize_t)s->items.n > PySet_GET_SIZE(live);
     if (s->items.n >= 2 && (s->blurred || keyless))
-        return graph_break(tx, BRK_DYN_KEY, "order of a set that depends on its hidden history");
+        return graph_break(tx, BRK_DYN_KEY,
+                           "order of a set that depends on its hidden history");
     if (s->v.real == NULL || s->shadow != s->v.real || s->items.n < 2)
         return ST_OK;
     Source *src = source_of(tx, &s->v);
@@ -329,12 +330,15 @@ static Status take_members(Tx *tx, SetVar *made, PyObject *real, SetVar *a, SetV
 }
 
 /* Those that go by identity: from[i] is taken if its being in `other` is `in`. */
-static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bool both, bool in)
+static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bool both,
+                           bool in)
 {
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(&from->items, &at)) != NULL;)
-        if (e->key == NULL && (both || (keymap_find_id(&other->items, e->id) != NULL) == in))
-            MEM(keymap_put(&made->items, &tx->arena, &tx->journal, NULL, 0, e->id, e->value));
+        if (e->key == NULL &&
+            (both || (keymap_find_id(&other->items, e->id) != NULL) == in))
+            MEM(keymap_put(&made->items, &tx->arena, &tx->journal, NULL, 0, e->id,
+                           e->value));
     return ST_OK;
 }
 
@@ -416,7 +420,8 @@ static Status add_all(Tx *tx, SetVar *s, const KeyMap *items)
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(items, &at)) != NULL;)
         if (!find_member(s, e->id, e->key, e->hash))
-            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id, e->value));
+            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
+                           e->value));
     return ST_OK;
 }
 
@@ -488,7 +493,8 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(&copy->writes, &at)) != NULL;)
         if (!find_member(s, e->id, e->key, e->hash))
-            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id, e->id));
+            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
+                           e->id));
     return ST_OK;
 }
 
@@ -610,10 +616,14 @@ static PyTypeObject *base_type(PyTypeObject *t)
 static char algebra_of(int op)
 {
     switch (op) {
-    case NB_OR: case NB_INPLACE_OR: return '|';
-    case NB_AND: case NB_INPLACE_AND: return '&';
-    case NB_SUBTRACT: case NB_INPLACE_SUBTRACT: return '-';
-    case NB_XOR: case NB_INPLACE_XOR: return '^';
+    case BINOP_OR:
+    case IN_PLACE(OR): return '|';
+    case BINOP_AND:
+    case IN_PLACE(AND): return '&';
+    case BINOP_SUBTRACT:
+    case IN_PLACE(SUBTRACT): return '-';
+    case BINOP_XOR:
+    case IN_PLACE(XOR): return '^';
     default: return 0;
     }
 }
@@ -625,13 +635,14 @@ static Status set_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, 
     PyTypeObject *t;
     *out = tx_notimpl(tx);
     TRY(var_type_of(tx, other, &t));
-    if (!what || !(PyType_IsSubtype(t, &PySet_Type) || PyType_IsSubtype(t, &PyFrozenSet_Type)))
+    if (!what ||
+        !(PyType_IsSubtype(t, &PySet_Type) || PyType_IsSubtype(t, &PyFrozenSet_Type)))
         return ST_OK;
     TRY(set_from(tx, other, true, &b));
     if (b == NULL)
         return ST_OK;
-    bool in_place = op >= NB_INPLACE_ADD && !reflected &&
-                    base_type(self->type) == &PySet_Type;
+    bool in_place =
+        op >= BINOP_COUNT && !reflected && base_type(self->type) == &PySet_Type;
     if (in_place) {
         TRY(set_algebra_in_place(tx, s, b, what));
         return *out = self, ST_OK;
@@ -679,7 +690,8 @@ static Status set_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     if (base_type(self->type) == &PyFrozenSet_Type)
         return freeze_key(tx, AS(SetVar, self), key, h);
-    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                      self->type->tp_name);
 }
 
 static Status set_repr(Tx *tx, Var *self, bool str, Var **out)
