@@ -141,6 +141,13 @@ Status tuple_open(Tx *tx, TupleVar *t);
 
 /* -- Dictionaries ------------------------------------------------------------------------ */
 
+/* The stored hash of an exact str. */
+static inline Py_hash_t str_hash(PyObject *name)
+{
+    Py_hash_t h = ((PyASCIIObject *)name)->hash;
+    return h != -1 ? h : PyObject_Hash(name);
+}
+
 typedef struct DictPos {
     size_t at; /* position: reads first, then writes */
     Var *key, *value;
