@@ -175,6 +175,11 @@ static Status repr_(Tx *tx, const Args *a, Var **out)
     return var_repr(tx, a->v[0], out);
 }
 
+static Status ascii_(Tx *tx, const Args *a, Var **out)
+{
+    return fold_ready(a) ? ST_DECLINE : var_ascii(tx, a->v[0], out);
+}
+
 static Status str_(Tx *tx, const Args *a, Var **out)
 {
     if (a->n == 0)
@@ -184,7 +189,13 @@ static Status str_(Tx *tx, const Args *a, Var **out)
 
 static Status format_(Tx *tx, const Args *a, Var **out)
 {
-    return var_format(tx, a->v[0], a->n > 1 ? a->v[1] : NULL, out);
+    PyTypeObject *t;
+    if (a->n < 2)
+        return var_format(tx, a->v[0], NULL, out);
+    TRY(var_type_of(tx, a->v[1], &t));
+    if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "format() argument 2 must be str, not %.50s", t == Py_TYPE(Py_None) ? "None" : t->tp_name);
+    return var_format(tx, a->v[0], a->v[1], out);
 }
 
 static Status effect_break(Tx *tx, const char *what)
@@ -302,6 +313,7 @@ const Handler handlers_core[] = {
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },
     { "builtins.repr", 1, 1, repr_, NULL },
+    { "builtins.ascii", 1, 1, ascii_, NULL },
     { "builtins.str", 0, 1, str_, NULL },
     { "builtins.format", 1, 2, format_, NULL },
     { "builtins.print", 0, -1, print_, ANY_KW },

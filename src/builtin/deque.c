@@ -165,7 +165,7 @@ static Status count(Tx *tx, const Args *a, Var **out)
     TRY(deque_self(tx, a, &l, &maxlen));
     TRY(list_open(tx, l));
     for (size_t i = 0; i < l->items.n; i++) {
-        TRY(var_equal(tx, l->items.v[i], a->v[1], &same));
+        TRY(item_equal(tx, l->items.v[i], a->v[1], &same));
         found += same;
     }
     return const_int(tx, found, out);

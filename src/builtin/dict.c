@@ -461,9 +461,43 @@ static Status view_disjoint(Tx *tx, const Args *a, Var **out)
     }
 }
 
+/* -- mappingproxy: what the mapping says -------------------------------------------------- */
+
+static Status proxy_(Tx *tx, const Args *a, Var **out)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, a->v[0], &t));
+    return PyType_IsSubtype(t, &PyDict_Type) ? proxy_new(tx, a->v[0], out) : ST_DECLINE;
+}
+
+static Status ask_mapping(Tx *tx, const Args *a, const char *method, Var **out)
+{
+    SELF(p, ProxyVar, proxy);
+    Args rest = args_tail(a, 1);
+    return var_call_method(tx, p->mapping, method, rest.v, rest.n, out);
+}
+
+#define ASK(name)                                                                        \
+    static Status proxy_##name(Tx *tx, const Args *a, Var **out)                         \
+    {                                                                                    \
+        return ask_mapping(tx, a, #name, out);                                           \
+    }
+ASK(get)
+ASK(keys)
+ASK(values)
+ASK(items)
+ASK(copy)
+#undef ASK
+
 /* -- The table -------------------------------------------------------------------------------- */
 
 const Handler handlers_dict[] = {
+    { "types.MappingProxyType", 1, 1, proxy_, NULL },
+    { "types.MappingProxyType.get", 2, 3, proxy_get, NULL },
+    { "types.MappingProxyType.keys", 1, 1, proxy_keys, NULL },
+    { "types.MappingProxyType.values", 1, 1, proxy_values, NULL },
+    { "types.MappingProxyType.items", 1, 1, proxy_items, NULL },
+    { "types.MappingProxyType.copy", 1, 1, proxy_copy, NULL },
     { "builtins.dict", 0, 1, dict_, ANY_KW },
     { "builtins.dict.__new__", 1, -1, dict_new_, ANY_KW },
     { "builtins.dict.__init__", 1, 2, dict_init, ANY_KW },

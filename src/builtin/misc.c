@@ -51,6 +51,15 @@ static Status lock(Tx *tx, const Args *a, Var **out)
     return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a lock");
 }
 
+/* The limit is read where it can only end a loop that never ends: elsewhere nothing guards it. */
+static Status recursion_limit(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *unwrap = lookup_path(tx, "inspect", "unwrap");
+    if (unwrap == NULL || !PyFunction_Check(unwrap) || (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
+        return ST_DECLINE;
+    return const_int(tx, Py_GetRecursionLimit(), out);
+}
+
 /* -- typing ----------------------------------------------------------------- */
 
 static Status cast(Tx *tx, const Args *a, Var **out)
@@ -98,6 +107,7 @@ const Handler handlers_misc[] = {
     { "_thread.RLock.release", 1, -1, lock, ANY_KW },
     { "_thread.lock.__enter__", 1, -1, lock, ANY_KW },
     { "_thread.lock.acquire", 1, -1, lock, ANY_KW },
+    { "sys.getrecursionlimit", 0, 0, recursion_limit, NULL },
     { "typing.cast", 2, 2, cast, NULL },
     { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
     { "types.MethodType", 2, 2, method, NULL },

@@ -40,6 +40,10 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
     TRY(own_method(tx, v, which, out));
     if (*out != NULL)
         return need_exact(tx, v, which, v->type, is_float ? &PyFloat_Type : &PyLong_Type, *out);
+    Var *content = var_content(v); /* its class brings a C slot that comes before __index__ */
+    PyNumberMethods *nb = content ? content->type->tp_as_number : NULL;
+    if (nb && (is_float ? nb->nb_float : nb->nb_int))
+        return ST_OK;
     TRY(own_method(tx, v, "__index__", out));
     if (*out == NULL)
         return ST_OK;
@@ -391,17 +395,7 @@ static Status iconcat(Tx *tx, const Args *a, Var **out)
 
 static Status index_(Tx *tx, const Args *a, Var **out)
 {
-    Var *v = a->v[0];
-    TRY(var_real(tx, &v));
-    if (v->kind == &kind_scalar && v->type == &PyLong_Type) {
-        *out = v;
-        return ST_OK;
-    }
-    Py_ssize_t n;
-    if (fold_ready(a))
-        return ST_DECLINE;
-    TRY(var_index(tx, v, &n));
-    return const_int(tx, n, out);
+    return fold_ready(a) ? ST_DECLINE : var_index_value(tx, a->v[0], out);
 }
 
 #define BOTH(path, ipath, name) { "_operator." path, 2, 2, binary_##name, NULL }, { "_operator." ipath, 2, 2, inplace_##name, NULL }

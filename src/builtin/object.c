@@ -51,9 +51,8 @@ static Status new_excess(Tx *tx, PyTypeObject *t)
 
 static Status object_make(Tx *tx, PyTypeObject *t, Var **out)
 {
-    if (t->tp_flags & Py_TPFLAGS_IS_ABSTRACT) /* the TypeError names the methods: raised for real */
-        return graph_break(tx, BRK_UNCAUGHT, "abstract class %s", t->tp_name);
     PyObject *finalizer;
+    TRY(object_concrete(tx, t));
     TRY(special_of(tx, t, "__del__", &finalizer));
     if (finalizer != NULL)
         return graph_break(tx, BRK_FINALIZER, "%s", t->tp_name);
@@ -356,6 +355,8 @@ static Status deep_object(Deep *c, Var *v, Var **out)
 static Status deep(Deep *c, Var *v, Var **out)
 {
     void *known;
+    if (tx_deep(c->tx))
+        return graph_break(c->tx, BRK_RECURSION, "%s", "copy.deepcopy()");
     TRY(var_real(c->tx, &v));
     *out = v;
     if (ptrmap_get(&c->memo, v, &known)) {

@@ -324,7 +324,7 @@ static Status count(Tx *tx, const Args *a, Var **out)
     if (!known)
         return ST_DECLINE;
     for (Py_ssize_t i = 0; i < n; i++) {
-        TRY(var_equal(tx, items[i], a->v[1], &same));
+        TRY(item_equal(tx, items[i], a->v[1], &same));
         found += same;
     }
     return const_int(tx, found, out);

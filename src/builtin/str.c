@@ -157,6 +157,8 @@ static Status convert(Tx *tx, PyObject *conversion, Var *v, Var **out)
         return var_str(tx, v, out);
     if (c == 'r')
         return var_repr(tx, v, out);
+    if (c == 'a')
+        return var_ascii(tx, v, out);
     return graph_break(tx, BRK_NO_SLOT, "%s", "conversion of a format field");
 }
 

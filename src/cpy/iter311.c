@@ -39,6 +39,11 @@ typedef struct ZipIter {
     int strict;
 } ZipIter;
 
+typedef struct Proxy { /* types.MappingProxyType: no iterator, but a view all the same */
+    PyObject head;
+    PyObject *mapping;
+} Proxy;
+
 /* -- Peeking ------------------------------------------------------------------ */
 
 static int give(PyObject *borrowed, PyObject **item)
@@ -184,6 +189,8 @@ PyObject *cpy_iter_under(PyObject *it, Py_ssize_t i)
         return ((DictIter *)it)->dict;
     if (t == &PyEnum_Type)
         return ((EnumIter *)it)->inner;
+    if (t == &PyDictProxy_Type)
+        return ((Proxy *)it)->mapping;
     if (t == &PyZip_Type && i >= 0 && i < ((ZipIter *)it)->n)
         return PyTuple_GET_ITEM(((ZipIter *)it)->inner, i);
     return NULL;

@@ -57,7 +57,7 @@ PyTypeObject *cpy_inst_dict_type(PyObject *obj);
  * enumerate and zip over these. */
 int cpy_iter_peek(PyObject *it, Py_ssize_t ahead, PyObject **item);
 
-/* What it walks: the sequence or dict, the inner iterator of enumerate, the i-th of zip. Borrowed;
+/* What it walks: the sequence or dict, the inner iterator of enumerate, the i-th of zip; the mapping of a mappingproxy. Borrowed;
  * NULL if it is exhausted or of another kind. */
 PyObject *cpy_iter_under(PyObject *it, Py_ssize_t i);
 

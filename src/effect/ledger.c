@@ -16,7 +16,11 @@ static bool exists(Var *v)
 
 Status var_touch(Tx *tx, Var *v)
 {
-    if (v->dirty || !exists(v))
+    if (!exists(v))
+        return ST_OK;
+    if (tx->foreign)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code in the graph that changes what exists");
+    if (v->dirty)
         return ST_OK;
     SET(tx, v->dirty, 1);
     return VEC_PUSH(&tx->arena, &tx->journal, &tx->dirty, v) ? ST_OK : ST_ERROR;

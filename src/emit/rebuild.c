@@ -184,6 +184,11 @@ Status build_dictview(Emit *e, Item *it)
     return ST_OK;
 }
 
+Status build_proxy(Emit *e, Item *it)
+{
+    return put_new(e, &PyDictProxy_Type, &AS(ProxyVar, it->v)->mapping, 1);
+}
+
 /* -- Sets ------------------------------------------------------------------------------------------ */
 
 /* What replay_set does, and with which items: the log; then what goes by identity and so is in no shadow. */

@@ -16,6 +16,7 @@
     RECIPE(set, set, set_fill, NULL)                                                     \
     RECIPE(slice, slice, NULL, NULL)                                                     \
     RECIPE(dictview, dictview, NULL, NULL)                                               \
+    RECIPE(proxy, proxy, NULL, NULL)                                                     \
     /* rebuild_object.c: instances, functions, exceptions */                             \
     RECIPE(object, object, object_fill, object_late)                                     \
     RECIPE(cell, cell, cell_fill, NULL)                                                  \
@@ -37,6 +38,7 @@ Status build_dict(Emit *e, Item *it), build_dict_fill(Emit *e, Item *it);
 Status build_set(Emit *e, Item *it), build_set_fill(Emit *e, Item *it);
 Status build_slice(Emit *e, Item *it);
 Status build_dictview(Emit *e, Item *it);
+Status build_proxy(Emit *e, Item *it);
 Status build_object(Emit *e, Item *it), build_object_fill(Emit *e, Item *it);
 Status build_cell(Emit *e, Item *it), build_cell_fill(Emit *e, Item *it);
 Status build_func(Emit *e, Item *it), build_func_fill(Emit *e, Item *it);

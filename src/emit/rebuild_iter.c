@@ -56,6 +56,10 @@ Status build_iter(Emit *e, Item *it)
 {
     IterVar *i = AS(IterVar, it->v);
     Py_ssize_t at = 1;
+    bool stale;
+    TRY(iter_stale(e->tx, i, &stale));
+    if (stale)
+        return graph_break(e->tx, BRK_REBUILD, "%s over something that has changed since", it->v->type->tp_name);
     if (i->seq)
         TRY(position(e, i, &at));
     put_helper(e, HELPER_make_iter);

@@ -5,7 +5,7 @@
  * the function's point, else made plainly. Holds: whatever is wrong or unusual about a call
  * is left to the original, so that messages are CPython's.
  */
-#include "run/cstack.h"
+#include "base/cstack.h"
 #include "run/point.h"
 
 #include <structmember.h>

@@ -7,11 +7,33 @@
 
 /* -- Raising -------------------------------------------------------------------------- */
 
+/* As _PyErr_SetObject: what is being handled becomes the context, and a chain of contexts never runs in a circle. Existing
+ * exceptions end the walk: none of them knows one that the trace makes. */
+static Status chain(Tx *tx, ExcVar *exc)
+{
+    Var *handled = tx->handled;
+    TRY(var_real(tx, &handled));
+    if (handled == &exc->v || handled == tx->none)
+        return ST_OK;
+    for (Var *v = handled; v && v->kind == &kind_exc;) {
+        Var *up = AS(ExcVar, v)->context;
+        if (up != NULL)
+            TRY(var_real(tx, &up));
+        if (up == &exc->v) {
+            SET(tx, AS(ExcVar, v)->context, NULL);
+            break;
+        }
+        v = up;
+    }
+    SET(tx, exc->context, handled);
+    return ST_OK;
+}
+
 Status raise_var(Tx *tx, Var *exc)
 {
+    if (exc->kind == &kind_exc && tx->handled)
+        TRY(chain(tx, AS(ExcVar, exc)));
     tx->exc = exc;
-    if (exc->kind == &kind_exc && tx->handled && tx->handled != exc && AS(ExcVar, exc)->context == NULL)
-        SET(tx, AS(ExcVar, exc)->context, tx->handled);
     return ST_RAISE;
 }
 
@@ -219,7 +241,7 @@ Status except_unwind(Tx *tx, Frame *base)
 Status op_push_exc_info(Tx *tx, Frame *f, const Ins *in)
 {
     Var *exc = pop(tx, f);
-    TRY(push(tx, f, tx->handled ? tx->handled : tx->none));
+    TRY(push(tx, f, tx->handled && tx->handled != tx->inherited ? tx->handled : tx->none));
     TRY(push(tx, f, exc));
     SET(tx, tx->handled, exc);
     return ST_OK;
@@ -229,7 +251,7 @@ Status op_pop_except(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f);
     TRY(var_real(tx, &v));
-    SET(tx, tx->handled, v == tx->none ? NULL : v);
+    SET(tx, tx->handled, v == tx->none ? tx->inherited : v);
     bool goes_on = f->code->ins[f->pc].op == OP_RERAISE; /* the clean-up of a handler that did not take it */
     if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled && !goes_on)
         tx->held = false;

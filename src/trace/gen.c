@@ -30,25 +30,48 @@ static Status reenter(Tx *tx, GenVar *g)
     return ST_OK;
 }
 
-/* Runs the frame to its next yield or its end, with its own handled exception. */
-static Status run(Tx *tx, GenVar *g, Status st, Var **out)
+/* The generator's own handled exception, or that of who resumes it. */
+typedef struct Outer {
+    Var *handled, *inherited;
+} Outer;
+
+static Outer handled_enter(Tx *tx, GenVar *g)
 {
-    Var *outer = tx->handled, *v = NULL;
+    Outer o = { tx->handled, tx->inherited };
+    SET(tx, tx->inherited, o.handled);
     if (g->exc_saved)
         SET(tx, tx->handled, g->exc_saved);
-    if (st == ST_RAISE) {
+    return o;
+}
+
+static void handled_leave(Tx *tx, GenVar *g, Outer o)
+{
+    SET(tx, g->exc_saved, tx->handled == tx->inherited ? NULL : tx->handled);
+    SET(tx, tx->handled, o.handled);
+    SET(tx, tx->inherited, o.inherited);
+}
+
+/* Runs the frame, entered already, to its next yield or its end; exc: what is raised in it first, or NULL. */
+static Status run(Tx *tx, GenVar *g, Var *exc, Var **out)
+{
+    Outer outer = handled_enter(tx, g);
+    Status st = ST_OK;
+    Var *v = NULL;
+    if (exc != NULL) {
+        st = except_raise(tx, exc, NULL);
         tx->nested++;
-        st = except_unwind(tx, g->frame);
+        if (st == ST_RAISE)
+            st = except_unwind(tx, g->frame);
         tx->nested--;
     }
     if (st == ST_OK)
         st = trace_run(tx, g->frame, &v);
-    if (st != ST_OK)
+    if (st != ST_OK && st != ST_RAISE)
         return st;
-    SET(tx, g->exc_saved, tx->handled == outer ? NULL : tx->handled);
-    SET(tx, tx->handled, outer);
-    *out = g->state == GEN_DONE ? NULL : v;
-    return ST_OK;
+    handled_leave(tx, g, outer);
+    if (st == ST_OK)
+        *out = g->state == GEN_DONE ? NULL : v;
+    return st;
 }
 
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out)
@@ -62,16 +85,145 @@ Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out)
         return raise_type(tx, PyExc_TypeError, "can't send non-None value to a just-started generator");
     TRY(reenter(tx, g));
     TRY(push(tx, g->frame, sent));
-    return run(tx, g, ST_OK, out);
+    return run(tx, g, NULL, out);
+}
+
+/* -- Exceptions into a generator ------------------------------------------------------- */
+
+/* What `yield from` or `await` waits for, or NULL. */
+static Var *delegate_of(GenVar *g)
+{
+    Frame *f = g->frame;
+    const Ins *in = &f->code->ins[f->pc];
+    if (g->state != GEN_SUSPENDED || in->op != OP_RESUME || (in->arg & 3) < 2 || in[-2].op != OP_SEND)
+        return NULL;
+    return f->slots[f->sp - 1];
+}
+
+/* The delegate has ended: behind its SEND, with its value or its exception. */
+static Status delegate_done(Tx *tx, GenVar *g, Var *value, Var *exc, Var **out)
+{
+    Frame *f = g->frame;
+    size_t send = f->pc - 2;
+    TRY(reenter(tx, g));
+    pop(tx, f);
+    f->cur = send;
+    f->pc = (size_t)f->code->ins[send].target;
+    if (value != NULL)
+        TRY(push(tx, f, value));
+    return run(tx, g, exc, out);
+}
+
+static bool is_exit(Var *exc)
+{
+    PyTypeObject *t = exc->kind == &kind_class ? (PyTypeObject *)exc->real : exc->type;
+    return PyType_IsSubtype(t, (PyTypeObject *)PyExc_GeneratorExit);
+}
+
+/* As gen_close_iter. */
+static Status close_delegate(Tx *tx, Var *under)
+{
+    Var *close, *ignored;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("close"));
+    TRY_PTR(name);
+    TRY(var_real(tx, &under));
+    if (under->kind == &kind_gen)
+        return gen_close(tx, AS(GenVar, under));
+    TRY(var_getattr_opt(tx, under, name, &close));
+    return close ? var_call0(tx, close, &ignored) : ST_OK;
+}
+
+static Status throw_here(Tx *tx, GenVar *g, Var *exc, Var **out)
+{
+    TRY(reenter(tx, g));
+    return run(tx, g, exc, out);
+}
+
+/* GeneratorExit closes the delegate first; what that raises takes its place. */
+static Status exit_below(Tx *tx, GenVar *g, Var *under, Var *exc, Var **out)
+{
+    SET(tx, g->state, GEN_RUNNING);
+    Status st = close_delegate(tx, under);
+    SET(tx, g->state, GEN_SUSPENDED);
+    if (st == ST_RAISE) {
+        exc = tx->exc;
+        exc_clear(tx);
+        st = ST_OK;
+    }
+    TRY(st);
+    return throw_here(tx, g, exc, out);
+}
+
+static Status throw_below(Tx *tx, GenVar *g, Var *under, Var *exc, Var **out)
+{
+    Var *throw = NULL, *v = NULL;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("throw"));
+    TRY_PTR(name);
+    if (under->kind != &kind_gen) {
+        TRY(var_getattr_opt(tx, under, name, &throw));
+        if (throw == NULL)
+            return throw_here(tx, g, exc, out);
+    }
+    SET(tx, g->state, GEN_RUNNING);
+    Status st = throw ? var_call1(tx, throw, exc, &v) : gen_throw(tx, AS(GenVar, under), exc, &v);
+    SET(tx, g->state, GEN_SUSPENDED);
+    if (st == ST_OK && v != NULL) {
+        *out = v;
+        return ST_OK;
+    }
+    Var *raised = NULL, *value = NULL;
+    if (st == ST_OK)
+        value = tx->result ? tx->result : tx->none;
+    else if (st == ST_RAISE)
+        TRY(gen_ended(tx, &value, &raised));
+    else
+        return st;
+    return delegate_done(tx, g, value, raised, out);
+}
+
+Status gen_ended(Tx *tx, Var **value, Var **raised)
+{
+    Var *exc = tx->exc;
+    exc_clear(tx);
+    *value = *raised = NULL;
+    if (!PyType_IsSubtype(exc->type, (PyTypeObject *)PyExc_StopIteration)) {
+        *raised = exc;
+        return ST_OK;
+    }
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("value"));
+    TRY_PTR(name);
+    return var_getattr(tx, exc, name, value);
 }
 
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out)
 {
+    Var *under = delegate_of(g);
+    TRY(var_real(tx, &exc));
     if (g->state == GEN_DONE)
         return except_raise(tx, exc, NULL);
-    TRY(reenter(tx, g));
-    Status st = except_raise(tx, exc, NULL);
-    return st == ST_RAISE ? run(tx, g, st, out) : st;
+    if (g->state == GEN_RUNNING)
+        return raise_type(tx, PyExc_ValueError, "generator already executing");
+    if (under == NULL)
+        return throw_here(tx, g, exc, out);
+    TRY(var_real(tx, &under));
+    return is_exit(exc) ? exit_below(tx, g, under, exc, out) : throw_below(tx, g, under, exc, out);
+}
+
+Status gen_close(Tx *tx, GenVar *g)
+{
+    Var *v, *exc;
+    if (g->state == GEN_CREATED || g->state == GEN_DONE) {
+        SET(tx, g->state, GEN_DONE);
+        return ST_OK;
+    }
+    TRY(exc_new(tx, (PyTypeObject *)PyExc_GeneratorExit, NULL, 0, &exc));
+    Status st = gen_throw(tx, g, exc, &v);
+    if (st == ST_RAISE && (exc_matches(tx, PyExc_GeneratorExit) || exc_matches(tx, PyExc_StopIteration))) {
+        exc_clear(tx);
+        return ST_OK;
+    }
+    TRY(st);
+    return v ? raise_type(tx, PyExc_RuntimeError, "generator ignored GeneratorExit") : ST_OK;
 }
 
 /* -- The kind ------------------------------------------------------------------------- */
@@ -145,21 +297,10 @@ static Status throw_(Tx *tx, const Args *a, Var **out)
 static Status close_(Tx *tx, const Args *a, Var **out)
 {
     GenVar *g;
-    Var *v, *exc;
     TRY(gen_of(tx, a, &g));
+    TRY(gen_close(tx, g));
     *out = tx->none;
-    if (g->state == GEN_CREATED || g->state == GEN_DONE) {
-        SET(tx, g->state, GEN_DONE);
-        return ST_OK;
-    }
-    TRY(exc_new(tx, (PyTypeObject *)PyExc_GeneratorExit, NULL, 0, &exc));
-    Status st = gen_throw(tx, g, exc, &v);
-    if (st == ST_RAISE && (exc_matches(tx, PyExc_GeneratorExit) || exc_matches(tx, PyExc_StopIteration))) {
-        exc_clear(tx);
-        return ST_OK;
-    }
-    TRY(st);
-    return v ? raise_type(tx, PyExc_RuntimeError, "generator ignored GeneratorExit") : ST_OK;
+    return ST_OK;
 }
 
 const Handler handlers_gen[] = {

@@ -187,13 +187,7 @@ Status op_format_value(Tx *tx, Frame *f, const Ins *in)
     if (how == 1)
         TRY(var_str(tx, v, &v));
     else if (how)
-        TRY(var_repr(tx, v, &v));
-    if (how == 3) {
-        PyObject *o;
-        TRY(var_const(tx, v, &o));
-        TRY_PTR(o);
-        TRY(const_new(tx, PyObject_ASCII(o), &v));
-    }
+        TRY(how == 2 ? var_repr(tx, v, &v) : var_ascii(tx, v, &v));
     TRY(var_format(tx, v, spec, &v));
     return push(tx, f, v);
 }

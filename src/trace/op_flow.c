@@ -325,23 +325,46 @@ Status op_get_yield_from_iter(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
+/* The next value of what a generator delegates to; *v NULL: it has ended, *value tells with what. */
+static Status send_to(Tx *tx, Var *receiver, Var *sent, Var **v, Var **value)
+{
+    Status st;
+    *value = tx->none;
+    if (receiver->kind == &kind_gen) {
+        TRY(gen_resume(tx, AS(GenVar, receiver), sent, v));
+        *value = tx->result ? tx->result : tx->none;
+        return ST_OK;
+    }
+    if (sent != tx->none)
+        st = var_call_method(tx, receiver, "send", &sent, 1, v);
+    else if (receiver->kind == &kind_object)
+        st = var_call_special(tx, receiver, "__next__", NULL, 0, v);
+    else
+        return var_next(tx, receiver, v);
+    if (st == ST_OK && *v == NULL)
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not an iterator", receiver->type->tp_name);
+    if (st != ST_RAISE)
+        return st;
+    Var *raised;
+    TRY(gen_ended(tx, value, &raised));
+    *v = NULL;
+    if (raised == NULL)
+        return ST_OK;
+    tx->exc = raised;
+    return ST_RAISE;
+}
+
 Status op_send(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *sent = peek(f, 1), *receiver = peek(f, 2), *v;
+    Var *sent = peek(f, 1), *receiver = peek(f, 2), *v, *value;
     TRY(var_real(tx, &receiver));
     TRY(var_real(tx, &sent));
-    if (receiver->kind == &kind_gen)
-        TRY(gen_resume(tx, AS(GenVar, receiver), sent, &v));
-    else if (sent == tx->none)
-        TRY(var_next(tx, receiver, &v));
-    else
-        TRY(var_call_method(tx, receiver, "send", &sent, 1, &v));
+    TRY(send_to(tx, receiver, sent, &v, &value));
     if (v != NULL) {
         SET(tx, f->slots[f->sp - 1], v);
         return ST_OK;
     }
     pop(tx, f);
-    Var *value = receiver->kind == &kind_gen ? tx->result : tx->none;
-    SET(tx, f->slots[f->sp - 1], value ? value : tx->none);
+    SET(tx, f->slots[f->sp - 1], value);
     return jump_to(tx, f, in);
 }

@@ -327,6 +327,19 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
     return ST_OK;
 }
 
+Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a, PyObject *meta, Var **out)
+{
+    Build b = { .tx = tx };
+    Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
+    PyObject **reals;
+    uint32_t id;
+    TRY(build_args(&b, a, &n, &reals));
+    if (b.device == NULL)
+        return graph_break(tx, BRK_TORCH_CALL, "%s without tensors", target_name(target));
+    TRY(add_node(&b, &n, op, &id));
+    return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out)
 {
     Build b = { .tx = tx };

@@ -2,7 +2,18 @@
  * trace/tx.c -- begin and end of a trace, breaks.
  */
 #include "trace/tx.h"
+#include "base/cstack.h"
 #include "trace/run.h"
+
+enum { STACK = 2 << 20 }; /* what one trace may use of the C stack */
+
+static char *stack_floor(void)
+{
+    char *here = __builtin_frame_address(0);
+    if (cstack_low())
+        return here;
+    return here - cstack_floor > STACK ? here - STACK : cstack_floor;
+}
 
 static Status singletons(Tx *tx)
 {
@@ -19,6 +30,7 @@ Status tx_init(Tx *tx)
 {
     memset(tx, 0, sizeof *tx);
     arena_init(&tx->arena);
+    tx->floor = stack_floor();
     tx->guards.arena = tx->graph.arena = &tx->arena;
     tx->guards.journal = tx->graph.journal = &tx->journal;
     if (sources_init(&tx->sources, &tx->arena) < 0 || exprs_init(&tx->exprs, &tx->arena) < 0)

@@ -54,6 +54,7 @@ struct Tx {
     int nested;         /* C code waiting for a frame: > 0 means breaks move out */
     Var *exc;           /* the exception in flight while ST_RAISE */
     Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
+    Var *inherited;     /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
     Var *handled0;      /* the same when the trace began */
     Var *result;        /* value of the frame that returned last */
     Break brk;
@@ -71,7 +72,10 @@ struct Tx {
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
+    int foreign;        /* > 0: a callee that the graph will call by itself is looked through: it must not read what is pending */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
+    uint64_t moves;     /* how often containers were changed: who calls user code while looking at one compares */
+    char *floor;        /* the C stack may not grow below this: see tx_deep */
     int break_at;       /* JEDLIK_BREAK_AT: force a break at the n-th instruction; 0: never */
 };
 
@@ -82,6 +86,12 @@ static inline PyObject *tx_hold(Tx *tx, PyObject *steals) { return arena_hold(&t
 static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 {
     return borrowed ? arena_hold(&tx->arena, Py_NewRef(borrowed)) : NULL;
+}
+
+/* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
+static inline bool tx_deep(Tx *tx)
+{
+    return (char *)__builtin_frame_address(0) < tx->floor;
 }
 
 /* -- Breaks and exceptions ---------------------------------------------------------- */
@@ -115,6 +125,9 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 /* Resumes a generator: value sent in; *out NULL: it returned (its value in tx->result). */
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
+Status gen_close(Tx *tx, GenVar *g);
+/* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
+Status gen_ended(Tx *tx, Var **value, Var **raised);
 
 /* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out);

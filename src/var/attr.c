@@ -91,6 +91,17 @@ static Var *content_with(Var *v, PyObject *descr)
     return c && c->kind->getattr && c->type && PyType_IsSubtype(c->type, PyDescr_TYPE(descr)) ? c : NULL;
 }
 
+/* Fields of torch.return_types.… and their like: members that lie where the tuple's items are. */
+static Status structseq_get(Tx *tx, TupleVar *t, PyObject *descr, PyObject *name, Var **out)
+{
+    PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
+    Py_ssize_t at = m->offset - (Py_ssize_t)offsetof(PyTupleObject, ob_item);
+    if ((m->type != T_OBJECT && m->type != T_OBJECT_EX) || at < 0 || at / (Py_ssize_t)sizeof(PyObject *) >= t->n)
+        return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, t->v.type->tp_name);
+    *out = t->items[at / (Py_ssize_t)sizeof(PyObject *)];
+    return ST_OK;
+}
+
 static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
     if (v->kind == &kind_const) {
@@ -100,6 +111,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
+    if (v->kind == &kind_tuple)
+        return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     ObjectVar *ob = AS(ObjectVar, v);
@@ -125,6 +138,13 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
         return graph_break(tx, BRK_NO_SLOT, "member '%U'", name);
+    if (value == NULL) {
+        Var *was;
+        Status st = member_get(tx, v, descr, name, &was);
+        if (st == ST_RAISE)
+            return raise_type(tx, PyExc_AttributeError, "%U", name);
+        TRY(st);
+    }
     TRY(var_touch(tx, v));
     return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
 }
@@ -400,7 +420,9 @@ Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
         return dict_store(tx, v, d, name, value);
     if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+    if (descr != NULL)
+        return raise_type(tx, PyExc_AttributeError, "'%.100s' object attribute '%U' is read-only", v->type->tp_name, name);
+    return raise_type(tx, PyExc_AttributeError, "'%.100s' object has no attribute '%U'", v->type->tp_name, name);
 }
 
 Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)

@@ -115,7 +115,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     TRY(var_real(tx, &self));
     Var *c = var_content(self);
     bool yes;
-    if (c == NULL || (c->kind == &kind_object))
+    if (c == NULL || c->kind == &kind_object || !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     if (name == str___getitem__ && a->n == 2)
         return var_getitem(tx, c, a->v[1], out);
@@ -190,11 +190,33 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
     return known_call(tx, f->v.real, a, out);
 }
 
+static bool is_operator(Var *fn)
+{
+    return torch_ready && fn->real && torch_classify(fn->real).cls != TC_NONE;
+}
+
+/* torch.ops.…: instances of Python classes, but nodes. */
+static Status operator_call(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    if (!is_operator(fn))
+        return ST_DECLINE;
+    if (fn->src && fn->src->kind != SRC_CONST)
+        TRY(guard_is(&tx->guards, fn->src, fn->real));
+    return torch_row(tx, fn->real, a, out);
+}
+
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
 {
+    if (tx_deep(tx))
+        return graph_break(tx, BRK_RECURSION, "%s", "calls in calls");
     TRY(var_real(tx, &fn));
     if (fn->kind == &kind_func) {
         Status st = func_known(tx, AS(FuncVar, fn), a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
+    if (fn->kind == &kind_object) {
+        Status st = operator_call(tx, fn, a, out);
         if (st != ST_DECLINE)
             return st;
     }
@@ -219,7 +241,7 @@ static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
         TRY(args_prepend(tx, m->self, a, a));
         *fn = m->func;
         *more = true;
-    } else if ((*fn)->kind == &kind_object) {
+    } else if ((*fn)->kind == &kind_object && !is_operator(*fn)) {
         Var *f;
         TRY(var_special(tx, *fn, str___call__, &f));
         if (f && f->kind == &kind_func) {

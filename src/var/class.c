@@ -137,6 +137,8 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     Args with_cls;
     Var *fn;
     TRY(prepend(tx, self, a, &with_cls));
+    if (base == &PyBaseObject_Type)
+        TRY(object_concrete(tx, t));
     if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyODict_Type ||
         base == &PySet_Type)
         return object_new(tx, t, out);

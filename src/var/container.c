@@ -105,12 +105,22 @@ bool has_own_number(Var *other)
            (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
 }
 
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    uint64_t before = tx->moves;
+    TRY(var_equal(tx, a, b, yes));
+    return tx->moves == before
+               ? ST_OK
+               : graph_break(tx, BRK_NO_SLOT, "%s",
+                             "a container that changes while it is compared");
+}
+
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
                      Var **out)
 {
     for (Py_ssize_t i = 0; i < na && i < nb; i++) {
         bool same;
-        TRY(var_equal(tx, a[i], b[i], &same));
+        TRY(item_equal(tx, a[i], b[i], &same));
         if (same)
             continue;
         if (op == Py_EQ || op == Py_NE)
@@ -131,7 +141,7 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
 {
     for (*at = 0; *at < n; ++*at) {
         bool same;
-        TRY(var_equal(tx, items[*at], item, &same));
+        TRY(item_equal(tx, items[*at], item, &same));
         if (same)
             return ST_OK;
     }

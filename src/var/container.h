@@ -108,6 +108,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+/* An item of a container, whose __eq__ had better leave containers alone. */
+Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
                      Var **out);
 Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item,
@@ -203,6 +205,8 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 /* -- Iterators -------------------------------------------------------------------------------- */
 
+/* Has the container changed in a way that the real iterator would notice, and one made now would not? */
+Status iter_stale(Tx *tx, IterVar *it, bool *yes);
 Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n,
                  IterVar **out);
 Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n,

@@ -165,7 +165,7 @@ static Status same_order(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_step(tx, b, &q, &other));
         if (!more || !other)
             return ST_OK;
-        TRY(var_equal(tx, p.key, q.key, yes));
+        TRY(item_equal(tx, p.key, q.key, yes));
     }
     return ST_OK;
 }
@@ -185,7 +185,7 @@ static Status same_items(Tx *tx, DictVar *a, DictVar *b, bool *yes)
         TRY(dict_find(tx, b, p.key, p.entry->key, p.entry->hash, &v));
         *yes = v != NULL;
         if (v != NULL)
-            TRY(var_equal(tx, p.value, v, yes));
+            TRY(item_equal(tx, p.value, v, yes));
     }
     return *yes && is_odict(a) && is_odict(b) ? same_order(tx, a, b, yes) : ST_OK;
 }

@@ -143,8 +143,19 @@ static Status guard_keys(Tx *tx, DictVar *d, PyObject *keys)
     return guard_obj(&tx->guards, GUARD_KEYS, s, tuple);
 }
 
+/* What the graph calls by itself finds the dictionary as it was before the trace wrote to it. */
+static Status pending(Tx *tx, DictVar *d)
+{
+    if (dict_existing(d) && d->v.dirty)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                           "code in the graph reads what was written before it");
+    return ST_OK;
+}
+
 Status dict_open(Tx *tx, DictVar *d)
 {
+    if (tx->foreign)
+        TRY(pending(tx, d));
     if (d->open || !dict_existing(d))
         return ST_OK;
     PyObject *keys;
@@ -176,16 +187,17 @@ Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **o
 {
     KeyEntry *e = find_in(&d->writes, k, key, h);
     *out = e ? e->value : NULL;
-    if (e != NULL || key == NULL || !dict_existing(d))
+    if (e == NULL && (key == NULL || !dict_existing(d)))
         return ST_OK;
-    if (d->dels.n && keymap_find(&d->dels, key, h))
-        return ST_OK;
+    if (e != NULL || (d->dels.n && keymap_find(&d->dels, key, h)))
+        return tx->foreign ? pending(tx, d) : ST_OK;
     return read_real(tx, d, key, h, out);
 }
 
 static Status touch_dict(Tx *tx, DictVar *d)
 {
-    return d->v.dirty || !dict_existing(d) ? ST_OK : var_touch(tx, &d->v);
+    return (d->v.dirty && !tx->foreign) || !dict_existing(d) ? ST_OK
+                                                             : var_touch(tx, &d->v);
 }
 
 /* What is overwritten, if it was looked at. */
@@ -197,6 +209,7 @@ static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
+    tx->moves += d->owner == NULL;
     if (d->reads.n)
         TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
@@ -210,6 +223,7 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     *was = v != NULL;
     if (v == NULL)
         return ST_OK;
+    tx->moves++;
     TRY(drop(tx, v));
     TRY(touch_dict(tx, d));
     bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
@@ -387,6 +401,7 @@ Status dict_new(Tx *tx, Var **out)
 
 Status dict_clear(Tx *tx, DictVar *d)
 {
+    tx->moves++;
     TRY(dict_open(tx, d));
     TRY(touch_dict(tx, d));
     if (dict_existing(d)) {

@@ -113,7 +113,7 @@ static Status view_contains(Tx *tx, Var *self, Var *item, bool *yes)
         TRY(dict_step(tx, dict_of(w), &p, &more));
         if (!more)
             return ST_OK;
-        TRY(var_equal(tx, p.value, item, yes));
+        TRY(item_equal(tx, p.value, item, yes));
     }
     return ST_OK;
 }
@@ -242,7 +242,7 @@ static Status items_xor(Tx *tx, DictVar *left, DictVar *right, SetVar *made)
         TRY(dict_find(tx, left, p.key, p.entry->key, p.entry->hash, &v));
         same = false;
         if (v != NULL)
-            TRY(var_equal(tx, v, p.value, &same));
+            TRY(item_equal(tx, v, p.value, &same));
         if (same) {
             TRY(dict_remove(tx, rest, p.key, p.entry->key, p.entry->hash, &was));
             continue;

@@ -43,6 +43,20 @@ Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n,
     return ST_OK;
 }
 
+Status iter_stale(Tx *tx, IterVar *it, bool *yes)
+{
+    Py_ssize_t n = it->n;
+    *yes = it->seq && stamp_of(it->seq) != it->stamp;
+    if (it->seq && it->seq->kind == &kind_dict)
+        TRY(dict_count(tx, AS(DictVar, it->seq), &n));
+    else if (it->seq && it->seq->kind == &kind_dictview)
+        TRY(dict_count(tx, AS(DictVar, AS(DictViewVar, it->seq)->dict), &n));
+    else if (it->seq && it->seq->kind == &kind_list && is_deque(AS(ListVar, it->seq)))
+        n = (Py_ssize_t)AS(ListVar, it->seq)->items.n;
+    *yes |= n != it->n;
+    return ST_OK;
+}
+
 static Status make_const(Tx *tx, PyTypeObject *t, Var *seq, IterVar **out)
 {
     bool known = false;

@@ -61,6 +61,7 @@ Status list_open(Tx *tx, ListVar *l)
 /* What lies behind n may be what a rewind brings back, so the cell is journalled too. */
 Status list_push(Tx *tx, ListVar *l, Var *item)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     if (l->items.n == l->items.cap)
         MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
@@ -72,6 +73,7 @@ Status list_push(Tx *tx, ListVar *l, Var *item)
 /* `items` is fresh memory with room for one more. */
 Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
 {
+    tx->moves++;
     TRY(touch(tx, &l->v));
     SET(tx, l->items.v, items);
     SET(tx, l->items.n, (size_t)n);
@@ -94,6 +96,7 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i < n);
+    tx->moves++;
     TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, &l->v));
     if (i == n - 1) {
@@ -328,7 +331,7 @@ static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
     ListVar *l = AS(ListVar, self);
     TRY(list_open(tx, l));
     for (size_t i = 0; i < l->items.n; i++) {
-        TRY(var_equal(tx, l->items.v[i], item, yes));
+        TRY(item_equal(tx, l->items.v[i], item, yes));
         if (*yes)
             return ST_OK;
     }
@@ -432,6 +435,7 @@ static Status list_setitem(Tx *tx, Var *self, Var *key, Var *value)
                  &i));
     if (value == NULL)
         return list_delete_at(tx, l, i);
+    tx->moves++;
     TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, self));
     put_cell(tx, &l->items.v[i], value);

@@ -30,10 +30,12 @@ Status const_new(Tx *tx, PyObject *steals, Var **out)
 
 Status const_peek(Tx *tx, PyObject *borrowed, Var **out)
 {
-    if (borrowed == Py_None) {
-        *out = tx->none;
-        return ST_OK;
-    }
+    Var *const singletons[] = { tx->none, tx->true_, tx->false_, tx->notimpl };
+    for (size_t i = 0; i < COUNT_OF(singletons); i++)
+        if (borrowed == singletons[i]->real) { /* one Var each: they are compared by pointer */
+            *out = singletons[i];
+            return ST_OK;
+        }
     TRY(var_make(tx, &kind_const, sizeof(Var), Py_TYPE(borrowed), out));
     (*out)->real = borrowed;
     return ST_OK;

@@ -4,6 +4,7 @@
  * Attributes live in a DictVar, the built-in part of a subclass of dict, list, tuple … in `content`. Operators
  * and protocols are the class's own special methods; what it inherits from a built-in goes to the content.
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/binops.h"
 #include "var/container.h"
@@ -30,6 +31,38 @@ Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
     return ST_OK;
 }
 
+static bool plain_names(PyObject *names)
+{
+    if (names == NULL || !PyFrozenSet_CheckExact(names))
+        return false;
+    PyObject *item;
+    Py_ssize_t pos = 0;
+    Py_hash_t hash;
+    while (_PySet_NextEntry(names, &pos, &item, &hash))
+        if (!PyUnicode_CheckExact(item))
+            return false;
+    return true;
+}
+
+/* object.__new__ refuses abstract classes; its own TypeError names the methods. */
+Status object_concrete(Tx *tx, PyTypeObject *t)
+{
+    PyObject *names;
+    TRY(type_lookup(tx, t, str___abstractmethods__, &names));
+    if (!(t->tp_flags & Py_TPFLAGS_IS_ABSTRACT))
+        return ST_OK;
+    PyObject *none = tx_hold(tx, PyTuple_New(0));
+    TRY_PTR(none);
+    if (!plain_names(names))
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "abstract class %s", t->tp_name);
+    PyObject *made = PyBaseObject_Type.tp_new(t, none, NULL);
+    if (NEVER(made != NULL)) {
+        Py_DECREF(made);
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "abstract class %s", t->tp_name);
+    }
+    return raise_now(tx);
+}
+
 Var *var_content(Var *v)
 {
     if (v->kind == &kind_lazy)
@@ -41,13 +74,14 @@ Var *var_content(Var *v)
 
 /* -- Special methods ---------------------------------------------------------- */
 
-/* The class's own (Python) method; *out NULL: inherited from C or absent. */
+/* What the class has under the name other than its C base (`__str__ = str.__str__` on a subclass of int is its own,
+ * too); *out NULL: inherited from C or absent. */
 static Status own(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *f;
     *out = NULL;
     TRY(type_lookup(tx, self->type, name, &f));
-    if (f == NULL || Py_TYPE(f) == &PyWrapperDescr_Type || Py_TYPE(f) == &PyMethodDescr_Type)
+    if (f == NULL || f == cpy_type_lookup(wrap_layout(self->type), name))
         return ST_OK;
     return var_special(tx, self, name, out);
 }
@@ -62,10 +96,13 @@ static Status call_own(Tx *tx, Var *self, Var *method, Var **v, int n, Var **out
     Var *args[4] = { self };
     for (int i = 0; i < n; i++)
         args[i + 1] = v[i];
-    if (method->kind != &kind_func) { /* a descriptor: bind it as lookup_maybe_method does */
-        Var *bound;
+    bool c_method = method->kind == &kind_builtin && (Py_TYPE(method->real) == &PyWrapperDescr_Type ||
+                                                     Py_TYPE(method->real) == &PyMethodDescr_Type);
+    if (method->kind != &kind_func && !c_method) { /* a descriptor: bind it as lookup_maybe_method does */
+        Var *bound, *cls;
         Args a = { .v = v, .n = n };
-        TRY(var_call_special(tx, method, "__get__", (Var *[]){ self, tx->none }, 2, &bound));
+        TRY(wrap_pinned(tx, (PyObject *)self->type, NULL, &cls));
+        TRY(var_call_special(tx, method, "__get__", (Var *[]){ self, cls }, 2, &bound));
         if (bound == NULL)
             bound = method;
         return var_call(tx, bound, &a, out);
@@ -119,12 +156,30 @@ static Status object_next(Tx *tx, Var *self, Var **out)
     return st;
 }
 
+/* What slot_sq_length makes of a result: an index that is not negative. */
+static Status good_len(Tx *tx, Var **n)
+{
+    Var *zero, *negative;
+    bool yes;
+    TRY(var_index_value(tx, *n, n));
+    TRY(const_int(tx, 0, &zero));
+    TRY(var_compare(tx, *n, zero, Py_LT, &negative));
+    TRY(var_truth(tx, negative, &yes));
+    if (yes)
+        return raise_type(tx, PyExc_ValueError, "__len__() should return >= 0");
+    if ((*n)->kind == &kind_scalar)
+        return ST_OK;
+    return PyLong_AsSsize_t((*n)->real) == -1 ? raise_now(tx) : ST_OK;
+}
+
 static Status object_len(Tx *tx, Var *self, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, str___len__, &f));
-    if (f != NULL)
-        return call_own(tx, self, f, NULL, 0, out);
+    if (f != NULL) {
+        TRY(call_own(tx, self, f, NULL, 0, out));
+        return good_len(tx, out);
+    }
     if (content != NULL)
         return var_len(tx, content, out);
     return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()", self->type->tp_name);
@@ -172,19 +227,15 @@ static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
 {
     Var *f, *r, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, str___contains__, &f));
+    if (f == tx->none)
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not a container", self->type->tp_name);
     if (f != NULL) {
         TRY(call_own(tx, self, f, &item, 1, &r));
         return var_truth(tx, r, yes);
     }
     if (content != NULL)
         return var_contains(tx, content, item, yes);
-    Var **items;
-    Py_ssize_t n;
-    TRY(var_unpack(tx, self, &items, &n));
-    *yes = false;
-    for (Py_ssize_t i = 0; i < n && !*yes; i++)
-        TRY(var_equal(tx, items[i], item, yes));
-    return ST_OK;
+    return var_contains_by_iteration(tx, self, item, yes);
 }
 
 static Status object_truth(Tx *tx, Var *self, bool *yes)
@@ -200,7 +251,7 @@ static Status object_truth(Tx *tx, Var *self, bool *yes)
     }
     TRY(own(tx, self, str___len__, &f));
     if (f != NULL) {
-        TRY(call_own(tx, self, f, NULL, 0, &r));
+        TRY(object_len(tx, self, &r));
         return var_truth(tx, r, yes);
     }
     if (content != NULL)
@@ -229,24 +280,41 @@ static Status identity_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return ST_OK;
 }
 
+/* The inherited C comparison of the built-in part. */
+static Status content_compare(Tx *tx, Var *content, Var *other, int op, Var **out)
+{
+    Var *theirs = var_content(other);
+    *out = tx->notimpl;
+    if (theirs == NULL)
+        return ST_OK;
+    if (content->kind == &kind_const && theirs->kind == &kind_const) {
+        richcmpfunc compare = content->type->tp_richcompare;
+        return compare ? const_new(tx, compare(content->real, theirs->real, op), out) : ST_OK;
+    }
+    if (content->kind == &kind_const && theirs->kind == &kind_scalar) {
+        static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
+        return theirs->kind->compare(tx, theirs, content, swapped[op], out);
+    }
+    return content->kind->compare ? content->kind->compare(tx, content, theirs, op, out) : ST_OK;
+}
+
 static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
+    PyObject *ne;
     TRY(own(tx, self, compare_name(op), &f));
     if (f != NULL)
         return call_own(tx, self, f, &other, 1, out);
-    if (op == Py_NE) { /* object.__ne__ inverts __eq__ */
+    TRY(type_lookup(tx, self->type, str___ne__, &ne));
+    if (op == Py_NE && ne == cpy_type_lookup(&PyBaseObject_Type, str___ne__)) { /* it inverts __eq__ */
         TRY(own(tx, self, str___eq__, &f));
         if (f != NULL) {
             TRY(call_own(tx, self, f, &other, 1, out));
+            TRY(var_real(tx, out));
             return *out == tx->notimpl ? ST_OK : var_not(tx, *out, out);
         }
     }
-    if (content != NULL) {
-        Var *theirs = var_content(other);
-        return theirs ? var_compare(tx, content, theirs, op, out) : identity_compare(tx, self, other, op, out);
-    }
-    return identity_compare(tx, self, other, op, out);
+    return content ? content_compare(tx, content, other, op, out) : identity_compare(tx, self, other, op, out);
 }
 
 /* A list, dict or set part changes where it is and the object stays; other parts have the plain form only. */
@@ -260,6 +328,18 @@ static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int o
     return ST_OK;
 }
 
+/* The inherited C operator of the built-in part: what it does not know is left to the other side, which can be told
+ * from its own errors only where the other side is no object with operators. */
+static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool reflected, Var **out)
+{
+    Var *a = reflected ? theirs : content, *b = reflected ? content : theirs;
+    Status st = var_binary(tx, a, b, op, out);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
+        return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s", binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
+                           b->type->tp_name);
+    return st;
+}
+
 static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     const Binop *b = &binop_table[op % BINOP_COUNT];
@@ -267,7 +347,7 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     Var *f, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, name, &f));
     if (f != NULL)
-        return f == tx->none ? (*out = tx->notimpl, ST_OK) : call_own(tx, self, f, &other, 1, out);
+        return call_own(tx, self, f, &other, 1, out);
     *out = tx->notimpl;
     if (content == NULL)
         return ST_OK;
@@ -276,7 +356,7 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     Var *theirs = var_content(other);
     if (theirs == NULL)
         return ST_OK;
-    return reflected ? var_binary(tx, theirs, content, op, out) : var_binary(tx, content, theirs, op, out);
+    return content_binary(tx, content, theirs, op, reflected, out);
 }
 
 static Status object_unary(Tx *tx, Var *self, char op, Var **out)
@@ -311,18 +391,31 @@ static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     return ST_OK;
 }
 
+/* Built-in parts whose text does not show the name of the class. */
+static bool nameless(Var *content)
+{
+    return content && (content->kind == &kind_const || content->kind == &kind_tuple ||
+                       (content->kind == &kind_list && content->type == &PyList_Type) ||
+                       (content->kind == &kind_dict && content->type == &PyDict_Type));
+}
+
 static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
+    PyObject *method = NULL;
     if (str) {
         TRY(own(tx, self, str___str__, &f));
         if (f != NULL)
             return call_own(tx, self, f, NULL, 0, out);
+        TRY(type_lookup(tx, self->type, str___str__, &method));
     }
-    TRY(own(tx, self, str___repr__, &f));
-    if (f != NULL)
-        return call_own(tx, self, f, NULL, 0, out);
-    if (content != NULL)
+    str = str && method != cpy_type_lookup(&PyBaseObject_Type, str___str__); /* object.__str__ asks for the repr */
+    if (!str) {
+        TRY(own(tx, self, str___repr__, &f));
+        if (f != NULL)
+            return call_own(tx, self, f, NULL, 0, out);
+    }
+    if (nameless(content))
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
     return no_slot(tx, self, "default repr");
 }

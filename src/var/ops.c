@@ -135,6 +135,8 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     *out = tx->notimpl;
+    if (self->kind == &kind_opaque && self->type->tp_as_number)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s", binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
     if (self->kind->binary == NULL)
         return ST_OK;
     TRY(self->kind->binary(tx, self, other, op, reflected, out));
@@ -147,9 +149,23 @@ static bool right_first(Var *a, Var *b)
     return a->type != b->type && PyType_IsSubtype(b->type, a->type);
 }
 
+/* Of two instances of Python classes the right one comes first only if its class has a reflected method of its own. */
+static Status reflected_first(Tx *tx, Var *a, Var *b, int op, bool *yes)
+{
+    PyObject *mine, *theirs, *name = binop_table[op % BINOP_COUNT].rname;
+    *yes = right_first(a, b);
+    if (!*yes || a->kind != &kind_object || b->kind != &kind_object)
+        return ST_OK;
+    TRY(type_lookup(tx, b->type, name, &theirs));
+    TRY(type_lookup(tx, a->type, name, &mine));
+    *yes = theirs != NULL && theirs != mine;
+    return ST_OK;
+}
+
 static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    bool swapped = right_first(a, b);
+    bool swapped;
+    TRY(reflected_first(tx, a, b, op, &swapped));
     if (swapped) {
         TRY(try_side(tx, b, a, op, true, out));
         if (*out != tx->notimpl)
@@ -260,6 +276,8 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     *out = tx->notimpl;
+    if (self->kind == &kind_opaque && self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)
         return ST_OK;
     TRY(self->kind->compare(tx, self, other, op, out));
@@ -273,8 +291,6 @@ static Status compare_default(Tx *tx, Var *a, Var *b, int op, Var **out)
     if (op != Py_EQ && op != Py_NE)
         return raise_type(tx, PyExc_TypeError, "'%s' not supported between instances of '%s' and '%s'", symbol[op],
                           a->type->tp_name, b->type->tp_name);
-    if (a->kind == &kind_opaque && b->kind == &kind_opaque)
-        return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", a->type->tp_name);
     TRY(var_is(tx, a, b, &same));
     *out = tx_bool(tx, same == (op == Py_EQ));
     return ST_OK;
@@ -282,6 +298,8 @@ static Status compare_default(Tx *tx, Var *a, Var *b, int op, Var **out)
 
 Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
+    if (tx_deep(tx))
+        return graph_break(tx, BRK_RECURSION, "%s", "comparison of values in values");
     TRY(var_real(tx, &a));
     TRY(var_real(tx, &b));
     if (a->kind == &kind_const && b->kind == &kind_const) {

@@ -40,8 +40,12 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 static Status module_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     DictVar *d;
+    PyObject *descr;
     if (Py_TYPE(self->real) != &PyModule_Type)
         return graph_break(tx, BRK_NO_SLOT, "store to a module subclass");
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr && attr_is_data(descr))
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a module", name);
     TRY(attrs_of(tx, self, &d));
     return value ? dict_set_str(tx, d, name, value) : graph_break(tx, BRK_NO_SLOT, "deleting a module attribute");
 }

@@ -17,6 +17,7 @@ Status var_real(Tx *tx, Var **v);
 Status var_const(Tx *tx, Var *v, PyObject **out);
 /* The existing object with its identity guarded, or NULL. */
 bool var_is_const(Var *v);                 /* already a constant, nothing asked */
+Status var_index_value(Tx *tx, Var *v, Var **out);  /* as PyNumber_Index */
 Status var_index(Tx *tx, Var *v, Py_ssize_t *out);  /* as PyNumber_AsSsize_t: constant int; raises TypeError/IndexError in the program */
 Status var_type_of(Tx *tx, Var *v, PyTypeObject **out);
 
@@ -52,6 +53,7 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out);
 Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out);     /* Py_LT … Py_GE */
 Status var_equal(Tx *tx, Var *a, Var *b, bool *yes);               /* identity, then == and truth */
 Status var_contains(Tx *tx, Var *container, Var *item, bool *yes);
+Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
 
 /* -- Containers and iteration (seq.c) ------------------------------------------------------ */
@@ -64,6 +66,7 @@ Status var_next(Tx *tx, Var *it, Var **out);                        /* *out NULL
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
 Status var_str(Tx *tx, Var *v, Var **out);
 Status var_repr(Tx *tx, Var *v, Var **out);
+Status var_ascii(Tx *tx, Var *v, Var **out);
 Status var_format(Tx *tx, Var *v, Var *spec /* may be NULL */, Var **out);
 Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes);
 Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes);

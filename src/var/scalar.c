@@ -78,12 +78,20 @@ static Status pinned_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
+/* Constants that meet numbers but are no expressions. */
+static bool real_number(Var *v)
+{
+    return v->kind == &kind_const && v->type == &PyComplex_Type;
+}
+
 static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     Expr *a, *b;
     op %= BINOP_COUNT;
     TRY(as_expr(tx, self, &a));
     TRY(as_expr(tx, other, &b));
+    if (b == NULL && real_number(other))
+        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op, out);
     if (a == NULL || b == NULL) {
         *out = tx->notimpl;
         return ST_OK;
@@ -103,6 +111,12 @@ static Status compare_(Tx *tx, Var *self, Var *other, int op, Var **out)
     Expr *a, *b;
     TRY(as_expr(tx, self, &a));
     TRY(as_expr(tx, other, &b));
+    if (b == NULL && real_number(other)) {
+        PyObject *mine;
+        TRY(scalar_pin(tx, AS(ScalarVar, self), &mine));
+        PyObject *r = PyObject_RichCompare(mine, other->real, op);
+        return r ? const_new(tx, r, out) : raise_now(tx);
+    }
     if (a == NULL || b == NULL) {
         *out = tx->notimpl;
         return ST_OK;

@@ -1,12 +1,18 @@
 /*
  * var/seq.c -- length, items, iteration, containment and text, over the slots.
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/names.h"
 
 static Status no_slot(Tx *tx, Var *v, const char *what)
 {
     return graph_break(tx, BRK_NO_SLOT, "%s of %s", what, v->type->tp_name);
+}
+
+static Status too_deep(Tx *tx)
+{
+    return graph_break(tx, BRK_RECURSION, "%s", "values in values");
 }
 
 Status var_len(Tx *tx, Var *v, Var **out)
@@ -43,6 +49,8 @@ Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
 
 Status var_iter(Tx *tx, Var *v, Var **out)
 {
+    if (tx_deep(tx))
+        return too_deep(tx);
     TRY(var_real(tx, &v));
     if (v->kind->iter)
         return v->kind->iter(tx, v, out);
@@ -57,6 +65,8 @@ Status var_iter(Tx *tx, Var *v, Var **out)
 
 Status var_next(Tx *tx, Var *it, Var **out)
 {
+    if (tx_deep(tx))
+        return too_deep(tx);
     TRY(var_real(tx, &it));
     if (it->kind->next)
         return it->kind->next(tx, it, out);
@@ -105,13 +115,8 @@ Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
     return unpack_by_iteration(tx, v, items, n);
 }
 
-Status var_contains(Tx *tx, Var *container, Var *item, bool *yes)
+Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes)
 {
-    TRY(var_real(tx, &container));
-    if (container->kind->contains)
-        return container->kind->contains(tx, container, item, yes);
-    if (container->kind == &kind_opaque || container->kind == &kind_tensor)
-        return no_slot(tx, container, "`in`");
     Var *it, *x;
     TRY(var_iter(tx, container, &it));
     for (;;) {
@@ -125,42 +130,86 @@ Status var_contains(Tx *tx, Var *container, Var *item, bool *yes)
     }
 }
 
-/* -- Text ------------------------------------------------------------------------------ */
-
-Status var_str(Tx *tx, Var *v, Var **out)
+Status var_contains(Tx *tx, Var *container, Var *item, bool *yes)
 {
-    TRY(var_real(tx, &v));
-    if (v->kind->repr)
-        return v->kind->repr(tx, v, true, out);
-    return no_slot(tx, v, "str()");
+    TRY(var_real(tx, &container));
+    if (container->kind->contains)
+        return container->kind->contains(tx, container, item, yes);
+    if (container->kind == &kind_opaque || container->kind == &kind_tensor)
+        return no_slot(tx, container, "`in`");
+    return var_contains_by_iteration(tx, container, item, yes);
 }
 
-Status var_repr(Tx *tx, Var *v, Var **out)
+/* -- Text ------------------------------------------------------------------------------ */
+
+/* Text must be text; the method that gave it is named. */
+static Status good_text(Tx *tx, const char *format, Var **text)
+{
+    TRY(var_real(tx, text));
+    if (PyType_HasFeature((*text)->type, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, format, (*text)->type->tp_name);
+}
+
+static Status text_of(Tx *tx, Var *v, bool str, Var **out)
 {
     TRY(var_real(tx, &v));
-    if (v->kind->repr)
-        return v->kind->repr(tx, v, false, out);
-    return no_slot(tx, v, "repr()");
+    if (tx_deep(tx))
+        return too_deep(tx);
+    if (v->kind->repr == NULL)
+        return no_slot(tx, v, str ? "str()" : "repr()");
+    TRY(v->kind->repr(tx, v, str, out));
+    return good_text(tx, str ? "__str__ returned non-string (type %.200s)" : "__repr__ returned non-string (type %.200s)",
+                     out);
+}
+
+Status var_str(Tx *tx, Var *v, Var **out) { return text_of(tx, v, true, out); }
+Status var_repr(Tx *tx, Var *v, Var **out) { return text_of(tx, v, false, out); }
+
+Status var_ascii(Tx *tx, Var *v, Var **out)
+{
+    PyObject *o;
+    TRY(var_repr(tx, v, &v));
+    TRY(var_const(tx, v, &o));
+    if (o == NULL || !PyUnicode_CheckExact(o))
+        return no_slot(tx, v, "ascii()");
+    PyObject *bytes = tx_hold(tx, PyUnicode_AsEncodedString(o, "ascii", "backslashreplace"));
+    return bytes ? const_new(tx, PyUnicode_DecodeASCII(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes), NULL), out)
+                 : raise_now(tx);
+}
+
+/* As the __format__ that the class of an object has: its own, object's, or that of its built-in part. */
+static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
+{
+    PyObject *f, *s;
+    Var *content = AS(ObjectVar, v)->content;
+    if (spec == NULL)
+        TRY(const_str(tx, "", &spec));
+    TRY(type_lookup(tx, v->type, str___format__, &f));
+    if (f && Py_TYPE(f) == &PyFunction_Type) {
+        TRY(var_call_special(tx, v, "__format__", &spec, 1, out));
+        return good_text(tx, "__format__ must return a str, not %.200s", out);
+    }
+    TRY(var_const(tx, spec, &s));
+    if (f == NULL || Py_TYPE(f) != &PyMethodDescr_Type || s == NULL)
+        return no_slot(tx, v, "format()");
+    if (content != NULL && f == cpy_type_lookup(content->type, str___format__) && PyDescr_TYPE(f) != &PyBaseObject_Type)
+        return var_format(tx, content, spec, out);
+    if (PyDescr_TYPE(f) != &PyBaseObject_Type)
+        return no_slot(tx, v, "format()");
+    if (PyUnicode_GET_LENGTH(s))
+        return raise_type(tx, PyExc_TypeError, "unsupported format string passed to %.200s.__format__", v->type->tp_name);
+    return var_str(tx, v, out);
 }
 
 Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
 {
     PyObject *o, *s = NULL;
     TRY(var_real(tx, &v));
+    if (v->kind == &kind_object)
+        return format_object(tx, v, spec, out);
     if (spec != NULL)
         TRY(var_const(tx, spec, &s));
-    if (v->kind == &kind_object) {
-        Var *empty, *r;
-        TRY(const_str(tx, "", &empty));
-        PyObject *f;
-        TRY(type_lookup(tx, v->type, str___format__, &f));
-        if (f && Py_TYPE(f) == &PyFunction_Type) {
-            Var *arg = spec ? spec : empty;
-            return var_call_special(tx, v, "__format__", &arg, 1, out);
-        }
-        TRY(var_str(tx, v, &r));
-        return spec ? var_format(tx, r, spec, out) : (*out = r, ST_OK);
-    }
     TRY(var_const(tx, v, &o));
     if (o == NULL && (spec == NULL || (s && PyUnicode_GET_LENGTH(s) == 0)))
         return var_str(tx, v, out);
@@ -170,24 +219,42 @@ Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
+/* As PyNumber_Index. Instances of int and its subclasses are their own index. */
+Status var_index_value(Tx *tx, Var *v, Var **out)
+{
+    TRY(var_real(tx, &v));
+    *out = v;
+    if (v->type && PyType_HasFeature(v->type, Py_TPFLAGS_LONG_SUBCLASS))
+        return ST_OK;
+    if (v->kind == &kind_tensor)
+        return graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
+    if (v->kind == &kind_opaque)
+        return no_slot(tx, v, "__index__");
+    Var *r = NULL;
+    if (v->kind == &kind_object)
+        TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));
+    if (r == NULL)
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object cannot be interpreted as an integer", v->type->tp_name);
+    TRY(var_real(tx, &r));
+    *out = r;
+    if (r->type == &PyLong_Type)
+        return ST_OK;
+    if (PyType_HasFeature(r->type, Py_TPFLAGS_LONG_SUBCLASS)) /* deprecated, with a warning */
+        return graph_break(tx, BRK_UNKNOWN_CALL, "__index__ returned %s", r->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "__index__ returned non-int (type %.200s)", r->type->tp_name);
+}
+
 Status var_index(Tx *tx, Var *v, Py_ssize_t *out)
 {
     PyObject *o;
-    TRY(var_real(tx, &v));
-    if (v->kind == &kind_object && AS(ObjectVar, v)->content)
+    TRY(var_index_value(tx, v, &v));
+    if (v->kind == &kind_object)
         v = AS(ObjectVar, v)->content;
-    else if (v->kind == &kind_object) {
-        Var *r;
-        TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));
-        if (r != NULL)
-            v = r;
-    }
+    if (v == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "an int that is not known");
     TRY(var_const(tx, v, &o));
-    if (o == NULL) {
-        if (v->kind == &kind_tensor)
-            return graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
-        return raise_type(tx, PyExc_TypeError, "'%s' object cannot be interpreted as an integer", v->type->tp_name);
-    }
+    if (o == NULL)
+        return no_slot(tx, v, "__index__");
     *out = PyNumber_AsSsize_t(o, PyExc_IndexError);
     return *out == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
 }

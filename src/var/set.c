@@ -56,6 +56,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
 static Status log_op(Tx *tx, SetVar *s, char what, Var *item, PyObject *key)
 {
     static uintptr_t serial;
+    tx->moves++;
     SetOp op = { (uintptr_t)what, item, key, ++serial };
     MEM(VEC_PUSH(&tx->arena, &tx->journal, &s->log, op));
     return ST_OK;

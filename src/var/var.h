@@ -181,6 +181,7 @@ typedef struct WrapIterVar {
     int n;
     uintptr_t at;     /* journalled: count, current iterator … */
     uintptr_t state;  /* journalled */
+    uintptr_t busy;   /* in the middle of a step; journalled */
     Py_ssize_t stop, step; /* islice */
     bool strict;
 } WrapIterVar;
@@ -221,6 +222,11 @@ typedef struct PartialVar {
     Args args;        /* keywords included */
 } PartialVar;
 
+typedef struct ProxyVar {
+    Var v;
+    Var *mapping;
+} ProxyVar;
+
 #define AS(Type, var) ((Type *)(var))
 
 /* -- Making values ---------------------------------------------------------------- */
@@ -250,6 +256,7 @@ Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);
 Status set_add(Tx *tx, SetVar *s, Var *item);
 Status set_update(Tx *tx, SetVar *s, Var *iterable);
+Status proxy_new(Tx *tx, Var *mapping, Var **out);
 Status cell_new(Tx *tx, Var *content, Var **out);
 Status cell_get(Tx *tx, CellVar *c, Var **out); /* *out NULL: empty (guarded) */
 Status cell_set(Tx *tx, CellVar *c, Var *value);
@@ -258,6 +265,7 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out);
 Status slice_new(Tx *tx, Var *a, Var *b, Var *c, Var **out);
 Status iter_new(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Var **out);
 Status object_new(Tx *tx, PyTypeObject *cls, Var **out);
+Status object_concrete(Tx *tx, PyTypeObject *cls); /* raises for an abstract class */
 Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out);
 Status scalar_new(Tx *tx, Expr *e, Var **out);
 Status scalar_pin(Tx *tx, ScalarVar *s, PyObject **out);

@@ -254,7 +254,7 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
     bool pybind = self && (PyCapsule_CheckExact(self) || strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
-    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind)
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind && !const_immutable(self))
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
@@ -288,6 +288,10 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     if (is_iterator(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return VAR_MAKE(tx, iter, IterVar, t, out);
+    }
+    if (t == &PyDictProxy_Type) {
+        Status st = proxy_wrap(tx, o, src, out);
+        return st == ST_DECLINE ? wrap_opaque(tx, o, src, out) : st;
     }
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);

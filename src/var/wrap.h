@@ -9,6 +9,8 @@
 Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out);
 Status func_wrap(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out);
 Status partial_wrap(Tx *tx, PyObject *o, Source *src, Var **out);
+/* Declines those behind which something else than an OrderedDict is. */
+Status proxy_wrap(Tx *tx, PyObject *o, Source *src, Var **out);
 Status wrap_tuple(Tx *tx, PyObject *o, Source *src, Var **out);
 
 /* The built-in class an instance of a Python-written class has its layout from (object, dict, list, BaseException …), or NULL: foreign. */

@@ -433,7 +433,12 @@ static Status (*const nexts[128])(Tx *tx, WrapIterVar *w, Var **out) = {
 Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out)
 {
     assert(nexts[(unsigned char)w->what]);
-    return nexts[(unsigned char)w->what](tx, w, out);
+    if (w->busy) /* its function, or what it walks, asks it for the next item */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "an iterator that is asked from inside");
+    SET(tx, w->busy, 1);
+    Status st = nexts[(unsigned char)w->what](tx, w, out);
+    SET(tx, w->busy, 0);
+    return st;
 }
 
 /* A StopIteration out of a mapped function ends the iteration like any other. */

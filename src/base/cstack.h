@@ -1,8 +1,8 @@
 /*
- * run/cstack.h -- how much of the C stack is left.
+ * base/cstack.h -- how much of the C stack is left.
  */
-#ifndef JEDLIK_RUN_CSTACK_H
-#define JEDLIK_RUN_CSTACK_H
+#ifndef JEDLIK_BASE_CSTACK_H
+#define JEDLIK_BASE_CSTACK_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /*
- * run/cstack.c -- how much of the C stack is left.
+ * base/cstack.c -- how much of the C stack is left.
  *
  * Takes: the thread's stack bounds from the system. Holds: `floor` leaves room for whatever
  * the next call may do in C.
@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "run/cstack.h"
+#include "base/cstack.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,0 +1,142 @@
+"""What model libraries do beside tensors: signatures, operators and autograd functions of their own, caches."""
+import functools
+import inspect
+import keyword
+import types
+
+import torch
+
+
+class Square(torch.autograd.Function):
+    scale = 2.0
+
+    @staticmethod
+    def forward(ctx, x, flag):
+        ctx.save_for_backward(x)
+        ctx.flag = flag
+        return x * x * Square.scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * 2 * x * Square.scale, None
+
+
+class Pair(torch.autograd.Function):
+    @staticmethod
+    def forward(x, n):
+        return x + n, (x > 0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.n = inputs[1]
+        ctx.mark_non_differentiable(output[1])
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        return grad * ctx.n, None
+
+
+class Logs(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, log):
+        log.append(len(log))
+        return x + 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+def case_autograd_function(x, e):
+    w = x.clone().requires_grad_()
+    y = Square.apply(w, True) + 1
+    with torch.no_grad():
+        z = Square.apply(w, False)
+    return y, y.requires_grad, y.is_leaf, z, z.requires_grad, Square.apply(x, None).requires_grad
+
+
+def case_autograd_setup_context(x, e):
+    w = x.clone().requires_grad_()
+    y, mask = Pair.apply(w, 3)
+    return y, mask, y.requires_grad, mask.requires_grad
+
+
+def case_autograd_effects(x, e):
+    a = Logs.apply(x * 2, e.log)
+    e.log.append("between")
+    return a, Logs.apply(a, e.log)
+
+
+def case_autograd_same(x, e):
+    w = x * 2
+    y = Same.apply(w)
+    return y, y is w
+
+
+def case_autograd_pending(x, e):
+    e.n = 7
+    y = Square.apply(x, e.n)
+    return y, e.n
+
+
+def f0(a, b, /, c, *args, d=3, **kw):
+    return a
+
+
+class C:
+    def m(self, x, *, y: int = 2):
+        return x
+
+
+def case_signature(x, e):
+    s = inspect.signature(f0)
+    m = inspect.signature(C().m)
+    return (x + len(s.parameters), list(s.parameters), [str(p.kind) for p in s.parameters.values()],
+            s.parameters["d"].default, set(m.parameters.keys()), "y" in m.parameters, m.parameters["y"].annotation)
+
+
+def case_mappingproxy(x, e):
+    d = {"a": 1, "b": x}
+    p = types.MappingProxyType(d)
+    d["c"] = 3
+    return x + p["a"], p, list(p), len(p), p.get("z"), "b" in p, bool(p), sorted(p.keys()), p == d, p.copy() is d
+
+
+def case_return_types(x, e):
+    t = x.topk(2)
+    m = torch.max(x, 0)
+    return t.values, t.indices, m.values + 1, m[1], len(t), type(t).__name__
+
+
+def case_bound_to_frozenset(x, e):
+    return x + 1, keyword.iskeyword("for"), keyword.iskeyword("four")
+
+
+torch.library.define("jedlik_tests::twice", "(Tensor x) -> Tensor")
+
+
+@torch.library.impl("jedlik_tests::twice", "cpu")
+def twice(x):
+    return x * 2
+
+
+@torch.library.register_fake("jedlik_tests::twice")
+def twice_fake(x):
+    return torch.empty_like(x)
+
+
+def case_custom_op(x, e):
+    op = torch.ops.jedlik_tests.twice
+    e.n += 1
+    return op(x) + 1, torch.ops.jedlik_tests.twice.default(x), torch.ops.aten.add(x, 1), e.n
