@@ -136,14 +136,25 @@ static Status reversed_const(Tx *tx, Var *seq, Var **out)
     return backwards(tx, &PyReversed_Type, seq, NULL, n, out);
 }
 
+static Status special(Tx *tx, Var *v, const char *which, Var **out)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(which));
+    TRY_PTR(name);
+    return var_special(tx, v, name, out);
+}
+
 static Status reversed_object(Tx *tx, Var *v, Var **out)
 {
     Var *r, *len;
     Py_ssize_t n;
     WrapIterVar *w;
-    TRY(var_call_special(tx, v, "__reversed__", NULL, 0, &r));
-    if (r != NULL)
-        return *out = r, ST_OK;
+    TRY(special(tx, v, "__reversed__", &r));
+    if (r != NULL && r != tx_none(tx))
+        return var_call_special(tx, v, "__reversed__", NULL, 0, out);
+    if (r == NULL)
+        TRY(special(tx, v, "__getitem__", &r));
+    if (r == NULL || r == tx_none(tx))
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not reversible", v->type->tp_name);
     TRY(var_len(tx, v, &len));
     TRY(var_index(tx, len, &n));
     TRY(wrapiter_make(tx, &PyReversed_Type, 'R', NULL, &v, 1, &w));

@@ -163,11 +163,9 @@ static bool end_runs_code(PyObject *o)
     return w != NULL;
 }
 
-Status drop_check(Tx *tx, Var *old)
+Status drop_check(Tx *tx, PyObject *old)
 {
-    if (!end_runs_code(old->real))
-        return ST_OK;
-    return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old->real)->tp_name);
+    return end_runs_code(old) ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name) : ST_OK;
 }
 
 /* -- Representations ----------------------------------------------------------------- */

@@ -200,18 +200,21 @@ static Status touch_dict(Tx *tx, DictVar *d)
                                                              : var_touch(tx, &d->v);
 }
 
-/* What is overwritten, if it was looked at. */
+/* What is overwritten. */
 static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
 {
+    PyObject *real;
     KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
-    return e && e->value ? drop(tx, e->value) : ST_OK;
+    if (e != NULL || key == NULL || d->open || !dict_existing(d))
+        return e && e->value ? drop(tx, e->value) : ST_OK;
+    TRY(real_get(tx, d, key, h, &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
+    return real ? drop_check(tx, real) : ST_OK;
 }
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
     tx->moves += d->owner == NULL;
-    if (d->reads.n)
-        TRY(drop_read(tx, d, key, h));
+    TRY(drop_read(tx, d, key, h));
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }

@@ -4,6 +4,7 @@
  * Takes: an object and the source it was found at. Gives: one Var an object (aliases meet, with an ALIAS guard), with
  * the guard that its kind needs: its type, its identity, its value, or nothing while nobody asks (lazy).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/consts.h"
 #include "var/names.h"
@@ -147,6 +148,8 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
                                                                               PyBytes_GET_SIZE(o))
                                                   : PyUnicode_FromObject(o);
         TRY(const_new(tx, plain, &c));
+        if (cpy_type_lookup(Py_TYPE(o), str___del__)) /* the entry that pins it would keep it alive */
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name);
         TRY(guard_is(&tx->guards, src, o));
     }
     if (c && c->real == NULL) {
