@@ -7,7 +7,7 @@
  * words are read through torch._C.
  */
 #include "guard/guard.h"
-#include "torch/lib.h"
+#include "torch/infer.h"
 
 enum {
     W_INCLUDED, /* dispatch keys switched on in this thread: modes, functorch, inference mode */
@@ -176,6 +176,16 @@ const void *ambient_block(Arena *a, size_t *size)
         return NULL;
     }
     return b;
+}
+
+bool ambient_words(uint64_t *w, size_t *n)
+{
+    Ambient a;
+    if (!read_ambient(&a))
+        return false;
+    memcpy(&w[*n], a.w, sizeof a.w);
+    *n += W_COUNT;
+    return true;
 }
 
 static bool check(const void *block)

@@ -5,6 +5,7 @@
  * ambient state, warnings and generators are as before when a call returns; user code does not run.
  */
 #define _GNU_SOURCE
+#include "torch/memo.h"
 #include "torch/rules.h"
 
 static struct {
@@ -44,8 +45,7 @@ int infer_init(void)
     return my.mute && my.devices && my.seed ? 0 : -1;
 }
 
-/* The one object we keep for a device: what callers may borrow. */
-static PyObject *intern_device(PyObject *device)
+PyObject *infer_device(PyObject *device)
 {
     PyObject *same = PyDict_SetDefault(my.devices, device, device);
     return same;
@@ -215,6 +215,23 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     Py_XDECREF(strides);
     return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype)
                                                              : r;
+}
+
+/* A view of memory that only it refers to; a result of autograd if it requires grad. Under the grad mode it was made in. */
+PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype)
+{
+    int64_t n = extent(m), one = 1;
+    PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
+    PyObject *sizes = int_tuple(m->sizes, m->ndim), *strides = int_tuple(m->strides, m->ndim);
+    PyObject *base = flat && step ? empty_strided(flat, step, dtype, false) : NULL, *r = NULL;
+    if (base && m->requires_grad)
+        base = infer_into_result(base, dtype);
+    if (base && sizes && strides)
+        r = PyObject_CallMethod(base, "as_strided", "OO", sizes, strides);
+    PyObject *held[] = { flat, step, sizes, strides, base };
+    for (size_t i = 0; i < COUNT_OF(held); i++)
+        Py_XDECREF(held[i]);
+    return r;
 }
 
 static bool asks(PyObject *t, const char *name)
@@ -414,7 +431,7 @@ static PyObject *device_of(PyObject *o)
     }
     Py_XDECREF(type);
     Py_XDECREF(index);
-    PyObject *r = d ? intern_device(d) : NULL;
+    PyObject *r = d ? infer_device(d) : NULL;
     Py_XDECREF(d);
     return r;
 }
@@ -660,7 +677,7 @@ static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **devi
     Status st = ST_DECLINE;
     if (PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2) {
         PyObject *d = PyTuple_GET_ITEM(pair, 1);
-        *device = d == Py_None ? NULL : intern_device(d);
+        *device = d == Py_None ? NULL : infer_device(d);
         *out = Py_NewRef(PyTuple_GET_ITEM(pair, 0));
         st = ST_OK;
     }
@@ -683,7 +700,7 @@ static bool prepare(Call *k, const InferCall *c, TorchOp op)
     Py_ssize_t at = find_keyword(k, my.device);
     if (at >= 0) /* device=None */
         drop_keyword(k, at);
-    k->moved = intern_device(torch_py.cpu);
+    k->moved = infer_device(torch_py.cpu);
     return k->moved && add_keyword(k, my.device, torch_py.meta);
 }
 
@@ -744,10 +761,7 @@ static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject 
         return ST_DECLINE;
     }
     *out = r;
-    *device = seen.tensors == 0 ? NULL
-              : k.moved         ? k.moved
-              : c->device       ? intern_device(c->device)
-                                : NULL;
+    *device = seen.tensors == 0 ? NULL : k.moved ? k.moved : c->device ? infer_device(c->device) : NULL;
     return ST_OK;
 }
 
@@ -757,17 +771,35 @@ static bool autocast_on(void)
            (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
 }
 
+/* By torch, or by what it gave before. Under c->grad and muted. */
+static Status infer_anew(InferCall *c, TorchOp op, bool sure, const MemoKey *k, PyObject **out,
+                         PyObject **device)
+{
+    MemoVersions before;
+    if (k)
+        memo_versions(k, &before);
+    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
+    if (st == ST_OK && k)
+        memo_put(k, &before, c, op, *out, *device);
+    return st;
+}
+
 Status infer_call(InferCall *c, PyObject **out, PyObject **device)
 {
     TorchOp op = op_of_call(c);
+    MemoKey key;
     if (op.syncs)
         return ST_DECLINE;
     bool sure;
     c->strides_certain = certain(c, op, &sure);
     Quiet q;
     quiet_begin(&q, c->grad);
-    Status st =
-        autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
+    bool keeps = memo_key(&key, c, op);
+    Status st = ST_OK;
+    if (!keeps || !memo_get(&key, out, device))
+        st = infer_anew(c, op, sure, keeps ? &key : NULL, out, device);
+    else if (*out == NULL)
+        st = ST_ERROR;
     if (st == ST_OK && !c->strides_certain && !op.fresh)
         each_tensor(*out, MAX_DEPTH, taint, NULL);
     quiet_end(&q, c->grad);
@@ -874,7 +906,7 @@ static Status replay_input(Graph *g, Node *n)
         return PyErr_Occurred() ? ST_ERROR : ST_DECLINE;
     n->meta = arena_hold(g->arena, twin);
     PyObject *device = n->meta ? meta_device(n->example) : NULL;
-    n->device = device ? intern_device(device) : NULL;
+    n->device = device ? infer_device(device) : NULL;
     Py_XDECREF(device);
     return n->device ? ST_OK : ST_ERROR;
 }
