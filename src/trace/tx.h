@@ -73,7 +73,7 @@ struct Tx {
     PyObject *unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
-    int foreign;        /* > 0: a callee that the graph will call by itself is looked through: it must not read what is pending */
+    int foreign;        /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves;     /* how often containers were changed: who calls user code while looking at one compares */
     int alternatives;   /* nesting of tuples of classes that isinstance() is looking at */

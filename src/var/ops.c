@@ -123,7 +123,12 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 
 static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    PyObject *r = binop_table[op % BINOP_COUNT].fn(a->real, b->real);
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *r = row->fn(a->real, b->real);
+    if (r == NULL && op >= BINOP_COUNT) { /* the same failure, worded for the in-place form */
+        PyErr_Clear();
+        r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
+    }
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
@@ -185,6 +190,24 @@ static Status no_operator(Tx *tx, Var *a, Var *b, int op)
                       op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
 }
 
+static bool is_plain_value(const Var *v)
+{
+    return v->kind == &kind_const || v->kind == &kind_scalar;
+}
+
+/* Nobody took the operation. What no expression can say of a lazy number ("ab" * n, (0, 0) * n) is done for real. */
+static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    PyObject *x, *y;
+    if (!is_plain_value(a) || !is_plain_value(b))
+        return no_operator(tx, a, b, op);
+    TRY(var_const(tx, a, &x));
+    TRY(var_const(tx, b, &y));
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *r = PyObject_CallFunctionObjArgs(op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
+    return r ? const_new(tx, r, out) : raise_now(tx);
+}
+
 Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     TRY(var_real(tx, &a));
@@ -203,12 +226,12 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         TRY(plain_binary(tx, a, b, op, out));
         if (*out != tx->notimpl)
             return ST_OK;
-        return no_operator(tx, a, b, op + BINOP_COUNT);
+        return last_resort(tx, a, b, op + BINOP_COUNT, out);
     }
     TRY(plain_binary(tx, a, b, op, out));
     if (*out == tx->notimpl && as_tensor_op(a, b))
         return tensor_binary(tx, a, b, op, out);
-    return *out == tx->notimpl ? no_operator(tx, a, b, op) : ST_OK;
+    return *out == tx->notimpl ? last_resort(tx, a, b, op, out) : ST_OK;
 }
 
 static PyObject *unary_target(char op)
@@ -268,9 +291,21 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
 
+/* C types that compare with their own kind only. */
+static bool stranger(Var *self, Var *other)
+{
+    static const char *const names[] = { "types.UnionType", "types.GenericAlias" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(self->type->tp_name, names[i]) == 0)
+            return other->type != self->type;
+    return false;
+}
+
 static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     *out = tx->notimpl;
+    if (self->kind == &kind_opaque && stranger(self, other))
+        return ST_OK;
     if (self->kind == &kind_opaque && self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)

@@ -140,3 +140,62 @@ def case_custom_op(x, e):
     op = torch.ops.jedlik_tests.twice
     e.n += 1
     return op(x) + 1, torch.ops.jedlik_tests.twice.default(x), torch.ops.aten.add(x, 1), e.n
+
+
+class Recipe:
+    def __init__(self, parts):
+        self.parts = parts
+
+
+@functools.lru_cache(256)
+def prepare(pattern, ndim=0, *, names=()):
+    seen = set(pattern.split())
+    if len(seen) != ndim:
+        raise ValueError(pattern)
+    return Recipe([p.upper() for p in sorted(seen)])
+
+
+@functools.lru_cache(maxsize=None)
+def sizes(recipe, shape, factor=1):
+    return tuple(s * factor for s in shape), len(recipe.parts)
+
+
+CALLS = []
+
+
+@functools.lru_cache(maxsize=None)
+def counted(n):
+    CALLS.append(n)
+    return n + 1
+
+
+def case_lru_cache(x, e):
+    r = prepare("a b", ndim=x.ndim, names=("a",))
+    shape, n = sizes(r, x.shape, factor=2)
+    again = prepare("a b", ndim=x.ndim, names=("a",))
+    return x + n, shape, r is again, r.parts
+
+
+def case_lru_cache_effects(x, e):
+    counted.cache_clear()
+    CALLS.clear()
+    e.log.append(counted(3))
+    y = x + counted(4) + counted(3)
+    return y, list(CALLS)
+
+
+def case_lru_cache_raises(x, e):
+    try:
+        prepare("a b c", ndim=x.ndim)
+    except ValueError as error:
+        return x + 1, str(error)
+    return x
+
+
+def case_repeat(x, e):
+    return x + 1, (0, 0) * e.n, "ab" * e.n, e.n * (1,), [3] * e.n, b"x" * e.n
+
+
+def case_union_type(x, e):
+    u = int | str
+    return x + 1, u == "int | str", "int" == u, u != 3, list[int] == list
