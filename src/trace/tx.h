@@ -70,6 +70,7 @@ struct Tx {
     PtrMap consts;      /* code object -> Var*[] of its constants */
     Var *builtins;      /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    PyObject *unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
     int foreign;        /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */

@@ -124,7 +124,12 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 
 static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    PyObject *r = binop_table[op % BINOP_COUNT].fn(a->real, b->real);
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *r = row->fn(a->real, b->real);
+    if (r == NULL && op >= BINOP_COUNT) { /* the same failure, worded for the in-place form */
+        PyErr_Clear();
+        r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
+    }
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 

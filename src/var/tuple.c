@@ -6,7 +6,6 @@
  * partners of an operation may be constants.
  */
 #include "var/container.h"
-#include <opcode.h>
 
 /* -- Making and opening --------------------------------------------------------- */
 
@@ -123,6 +122,11 @@ static Status tuple_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     TupleVar *t = AS(TupleVar, self);
     TRY(var_real(tx, &key));
+    if (key->kind == &kind_scalar) {
+        TRY(item_at(tx, self, key, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(tuple_open(tx, t));
     if (is_slice(key))
         return get_slice(tx, t, key, out);
@@ -159,8 +163,8 @@ static bool has_index(Var *v)
     return t && t->tp_as_number && t->tp_as_number->nb_index;
 }
 
-static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb,
-                   Var **out)
+static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
+                   Py_ssize_t nb, Var **out)
 {
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(na + nb + 1));
     MEM(items);
@@ -184,9 +188,11 @@ static Status concat(Tx *tx, TupleVar *t, Var *other, bool reflected, Var **out)
             return ST_OK;
         if (slice_type(t) != &PyTuple_Type)
             return raise_type(tx, PyExc_TypeError,
-                              "can only concatenate tuple (not %s) to torch.Size", ot->tp_name);
+                              "can only concatenate tuple (not %s) to torch.Size",
+                              ot->tp_name);
         return raise_type(tx, PyExc_TypeError,
-                          "can only concatenate tuple (not \"%.200s\") to tuple", ot->tp_name);
+                          "can only concatenate tuple (not \"%.200s\") to tuple",
+                          ot->tp_name);
     }
     TRY(items_peek(tx, other, &items, &n, &known));
     if (!known)
@@ -223,16 +229,17 @@ static Status multiply(Tx *tx, TupleVar *t, Var *times, Var **out)
     return tuple_new_type(tx, slice_type(t), items, t->n * n, out);
 }
 
-static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
+                           Var **out)
 {
     *out = tx_notimpl(tx);
     TRY(var_real(tx, &other));
-    if (op == NB_ADD || op == NB_INPLACE_ADD) {
+    if (op == BINOP_ADD || op == IN_PLACE(ADD)) {
         if (has_own_number(other) && var_content(other) == NULL)
             return ST_OK;
         return concat(tx, AS(TupleVar, self), other, reflected, out);
     }
-    if (op != NB_MULTIPLY && op != NB_INPLACE_MULTIPLY)
+    if (op != BINOP_MULTIPLY && op != IN_PLACE(MULTIPLY))
         return ST_OK;
     if (has_own_number(other) && !has_index(other))
         return ST_OK;
