@@ -198,7 +198,9 @@ Status exc_match(Tx *tx, PyObject *callable, const Args *a, Var **out)
 
 static Status exc_info(Tx *tx, const Args *a, Var **out)
 {
-    if (tx->handled != NULL)
+    Var *handled;
+    TRY(except_handled(tx, &handled));
+    if (handled != NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s", "sys.exc_info() has a traceback");
     Var *part[3] = { tx_none(tx), tx_none(tx), tx_none(tx) };
     return tuple_new(tx, part, 3, out);
@@ -206,7 +208,8 @@ static Status exc_info(Tx *tx, const Args *a, Var **out)
 
 static Status exception(Tx *tx, const Args *a, Var **out)
 {
-    *out = tx->handled ? tx->handled : tx_none(tx);
+    TRY(except_handled(tx, out));
+    *out = *out ? *out : tx_none(tx);
     return ST_OK;
 }
 

@@ -22,6 +22,7 @@ static const char *const pure_paths[] = {
     "builtins.str.*", "builtins.bytes.*", "builtins.int.*", "builtins.float.*", "builtins.complex.*", "builtins.bool.*",
     "builtins.tuple.*", "builtins.frozenset.*", "builtins.range.*", "builtins.slice.*",
     "_operator.*",
+    "re.Pattern.*", "re.Match.*",
     "_struct.pack", "_struct.unpack", "_struct.calcsize",
     "sys.intern", "sys.getdefaultencoding", "posix.fspath",
 };
@@ -60,7 +61,7 @@ bool fold_possible(Var *v)
     case KIND_lazy:
     case KIND_const:
     case KIND_class:
-        return v->real && (const_immutable(v->real) || fixed_class(v->real));
+        return v->real && (const_immutable(v->real) || fixed_class(v->real) || const_object(v->real));
     case KIND_tuple:
         return v->type == &PyTuple_Type && all_possible(AS(TupleVar, v)->items, AS(TupleVar, v)->n);
     case KIND_slice:
@@ -81,7 +82,7 @@ Status fold_value(Tx *tx, Var *v, PyObject **out)
     if (!fold_possible(v))
         return ST_OK;
     TRY(var_real(tx, &v));
-    if (v->real && fixed_class(v->real)) {
+    if (v->real && (fixed_class(v->real) || const_object(v->real))) {
         *out = v->real;
         return ST_OK;
     }
@@ -124,7 +125,7 @@ static Status wrap_dict(Tx *tx, PyObject *dict, Var **out)
 static Status wrap_result(Tx *tx, PyObject *o, Var **out)
 {
     Var **items;
-    if (const_immutable(o))
+    if (const_immutable(o) || const_object(o))
         return const_peek(tx, o, out);
     if (PyTuple_CheckExact(o) || (torch_ready && Py_IS_TYPE(o, torch_types.size))) {
         TRY(wrap_items(tx, o, &items));
@@ -172,7 +173,7 @@ static PyObject *pure_key(PyObject *callable)
     if (!PyCFunction_Check(callable))
         return callable;
     PyCFunctionObject *f = (PyCFunctionObject *)callable;
-    if (f->m_self == NULL || PyModule_Check(f->m_self) || !const_immutable(f->m_self))
+    if (f->m_self == NULL || PyModule_Check(f->m_self) || (!const_immutable(f->m_self) && !const_object(f->m_self)))
         return callable;
     PyObject *d = paths_class_entry(Py_TYPE(f->m_self), f->m_ml->ml_name);
     return d ? d : callable;

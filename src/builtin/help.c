@@ -70,3 +70,24 @@ PyObject *lookup_path(Tx *tx, const char *module, const char *name)
         return NULL;
     return tx_keep(tx, PyDict_GetItemString(PyModule_GetDict(m), name));
 }
+
+/* -- Closed runs ---------------------------------------------------------- */
+
+/* Pending changes of these kinds are seen by those who read them (tx->foreign); an iterator is read by nobody else. */
+static bool watched(const VarKind *k)
+{
+    return k == &kind_dict || k == &kind_iter || k == &kind_list || k == &kind_cell;
+}
+
+Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out)
+{
+    for (size_t i = 0; i < tx->dirty.n; i++)
+        if (!watched(tx->dirty.v[i]->kind))
+            return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself, beside pending effects");
+    tx->foreign++;
+    Status st = fn(tx, arg, out);
+    tx->foreign--;
+    if (st == ST_RAISE)
+        return graph_break(tx, BRK_UNCAUGHT, "%s", "in code that runs by itself");
+    return st;
+}

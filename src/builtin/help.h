@@ -30,6 +30,11 @@ static inline Args args_tail(const Args *a, int skip)
     return (Args){ a->v + skip, a->n - skip, a->nkw, a->kwnames };
 }
 
+/* Traces code that will be run for real and by itself, so that it must not read what is pending nor change what exists; what it asks
+ * stays guarded. Breaks otherwise, and if it raises. */
+typedef Status (*ClosedFn)(Tx *tx, void *arg, Var **out);
+Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out);
+
 /* Object of a dotted path in a loaded module, held by the trace; NULL without exception if there is none. */
 PyObject *lookup_path(Tx *tx, const char *module, const char *name);
 

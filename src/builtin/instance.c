@@ -8,6 +8,8 @@
 #include "builtin/help.h"
 #include "builtin/paths.h"
 
+enum { MAX_ALTERNATIVES = 30 };
+
 static PyObject *intern(Tx *tx, const char *name)
 {
     return tx_hold(tx, PyUnicode_InternFromString(name));
@@ -16,9 +18,14 @@ static PyObject *intern(Tx *tx, const char *name)
 static Status one_of(Tx *tx, Var *v, Var **items, Py_ssize_t n, bool sub, bool *yes)
 {
     *yes = false;
-    for (Py_ssize_t i = 0; i < n && !*yes; i++)
-        TRY(sub ? var_issubclass(tx, v, items[i], yes) : var_isinstance(tx, v, items[i], yes));
-    return ST_OK;
+    if (tx->alternatives >= MAX_ALTERNATIVES) /* somewhere behind it is a RecursionError */
+        return graph_break(tx, BRK_RECURSION, "%s", "tuples of classes");
+    tx->alternatives++;
+    Status st = ST_OK;
+    for (Py_ssize_t i = 0; i < n && !*yes && st == ST_OK; i++)
+        st = sub ? var_issubclass(tx, v, items[i], yes) : var_isinstance(tx, v, items[i], yes);
+    tx->alternatives--;
+    return st;
 }
 
 /* The classes of `int | str` and of a tuple; *n -1: it is something else. */

@@ -21,8 +21,7 @@ static Status part(Tx *tx, PyObject *o, Source *src, const char *which, Var **ou
     Source *s = source_get(&tx->sources, SRC_GETSET, src, name, 0);
     if (value == NULL || s == NULL)
         return ST_ERROR;
-    TRY(lazy_new(tx, value, s, out));
-    return var_real(tx, out);
+    return lazy_new(tx, value, s, out);
 }
 
 /* Keywords of an existing partial: the dictionary's keys are asked, its values are not. */
@@ -50,9 +49,11 @@ Status partial_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     PyObject *names;
     Py_ssize_t n, nkw;
     TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
-    TRY(part(tx, o, src, "func", &fn));
+    TRY(part(tx, o, src, "func", &fn)); /* left alone: it may be this very partial */
     TRY(part(tx, o, src, "args", &args));
     TRY(part(tx, o, src, "keywords", &keywords));
+    TRY(var_real(tx, &args));
+    TRY(var_real(tx, &keywords));
     if (keywords->kind != &kind_dict)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s", "functools.partial");
     TRY(var_unpack(tx, args, &v, &n));
@@ -156,7 +157,13 @@ static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return keywords_dict(tx, p, out);
     if (self->real == NULL || named(name, "__dict__"))
         return var_generic_getattr(tx, self, name, out);
-    return part(tx, self->real, self->src, PyUnicode_AsUTF8(name), out);
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr && (Py_IS_TYPE(descr, &PyGetSetDescr_Type) || Py_IS_TYPE(descr, &PyMemberDescr_Type)))
+        return part(tx, self->real, self->src, PyUnicode_AsUTF8(name), out);
+    if (descr && Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a partial", name);
 }
 
 /* -- As a value --------------------------------------------------------------- */
