@@ -24,8 +24,12 @@ static Status import(Tx *tx, const Args *a, Var **out)
 static bool in_cached_property(Tx *tx)
 {
     PyObject *t = PyDict_GetItemString(PyImport_GetModuleDict(), "functools");
-    t = t && PyModule_Check(t) ? PyDict_GetItemString(PyModule_GetDict(t), "cached_property") : NULL;
-    PyObject *get = t && PyType_Check(t) ? PyDict_GetItemString(((PyTypeObject *)t)->tp_dict, "__get__") : NULL;
+    t = t && PyModule_Check(t)
+            ? PyDict_GetItemString(PyModule_GetDict(t), "cached_property")
+            : NULL;
+    PyObject *get = t && PyType_Check(t)
+                        ? PyDict_GetItemString(((PyTypeObject *)t)->tp_dict, "__get__")
+                        : NULL;
     return get && PyFunction_Check(get) && tx->top &&
            (PyObject *)tx->top->code->co == PyFunction_GET_CODE(get);
 }
@@ -55,7 +59,8 @@ static Status lock(Tx *tx, const Args *a, Var **out)
 static Status recursion_limit(Tx *tx, const Args *a, Var **out)
 {
     PyObject *unwrap = lookup_path(tx, "inspect", "unwrap");
-    if (unwrap == NULL || !PyFunction_Check(unwrap) || (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
+    if (unwrap == NULL || !PyFunction_Check(unwrap) ||
+        (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
         return ST_DECLINE;
     return const_int(tx, Py_GetRecursionLimit(), out);
 }
@@ -99,7 +104,8 @@ static PyObject *plain_function(Var *v)
 {
     PyObject *f = v->kind == &kind_func ? v->real : NULL;
     PyObject *attrs = f ? ((PyFunctionObject *)f)->func_dict : NULL;
-    if (attrs && (PyDict_GetItemString(attrs, "__wrapped__") || PyDict_GetItemString(attrs, "__signature__") ||
+    if (attrs && (PyDict_GetItemString(attrs, "__wrapped__") ||
+                  PyDict_GetItemString(attrs, "__signature__") ||
                   PyDict_GetItemString(attrs, "__text_signature__")))
         return NULL;
     return f;
@@ -108,7 +114,8 @@ static PyObject *plain_function(Var *v)
 /* The guards under which a function's signature stays what it is. */
 static Status guard_signature(Tx *tx, Var *fn)
 {
-    static const char *const parts[] = { "__defaults__", "__kwdefaults__", "__annotations__" };
+    static const char *const parts[] = { "__defaults__", "__kwdefaults__",
+                                         "__annotations__" };
     if (fn->src == NULL || fn->src->kind == SRC_CONST)
         return ST_OK;
     TRY(guard_is(&tx->guards, fn->src, fn->real));
@@ -137,7 +144,8 @@ static Status signature(Tx *tx, const Args *a, Var **out)
     if (f == NULL || real_signature == NULL)
         return ST_DECLINE;
     PyObject *callable = v == fn ? f : tx_hold(tx, PyMethod_New(f, Py_None));
-    PyObject *made = callable ? tx_hold(tx, PyObject_CallOneArg(real_signature, callable)) : NULL;
+    PyObject *made =
+        callable ? tx_hold(tx, PyObject_CallOneArg(real_signature, callable)) : NULL;
     if (made == NULL)
         return raise_now(tx);
     TRY(guard_signature(tx, fn));
@@ -147,11 +155,24 @@ static Status signature(Tx *tx, const Args *a, Var **out)
 #define EFFECT(path) { path, 0, -1, effect, ANY_KW }
 
 const Handler handlers_misc[] = {
-    EFFECT("_warnings.warn"), EFFECT("_warnings.warn_explicit"), EFFECT("warnings.warn"),
-    EFFECT("time.time"), EFFECT("time.time_ns"), EFFECT("time.monotonic"), EFFECT("time.monotonic_ns"),
-    EFFECT("time.perf_counter"), EFFECT("time.perf_counter_ns"), EFFECT("time.process_time"), EFFECT("time.sleep"),
-    EFFECT("sys.exit"), EFFECT("sys.setrecursionlimit"), EFFECT("sys.settrace"), EFFECT("sys.setprofile"),
-    EFFECT("gc.collect"), EFFECT("gc.disable"), EFFECT("gc.enable"),
+    EFFECT("_warnings.warn"),
+    EFFECT("_warnings.warn_explicit"),
+    EFFECT("warnings.warn"),
+    EFFECT("time.time"),
+    EFFECT("time.time_ns"),
+    EFFECT("time.monotonic"),
+    EFFECT("time.monotonic_ns"),
+    EFFECT("time.perf_counter"),
+    EFFECT("time.perf_counter_ns"),
+    EFFECT("time.process_time"),
+    EFFECT("time.sleep"),
+    EFFECT("sys.exit"),
+    EFFECT("sys.setrecursionlimit"),
+    EFFECT("sys.settrace"),
+    EFFECT("sys.setprofile"),
+    EFFECT("gc.collect"),
+    EFFECT("gc.disable"),
+    EFFECT("gc.enable"),
     { "importlib.import_module", 1, 2, import, "name package" },
     { "_thread.RLock.__enter__", 1, 1, lock_enter, NULL },
     { "_thread.RLock.__exit__", 1, 4, lock_exit, NULL },

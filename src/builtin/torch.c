@@ -13,9 +13,18 @@ static Status returns(Tx *tx, Var *v, Var **out)
     return ST_OK;
 }
 
-static Status yes(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool(tx, true), out); }
-static Status no(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool(tx, false), out); }
-static Status none(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_none(tx), out); }
+static Status yes(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_bool(tx, true), out);
+}
+static Status no(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_bool(tx, false), out);
+}
+static Status none(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_none(tx), out);
+}
 
 /* True, as stock says while it captures; but nn.Transformer would then leave its fused path and give other numbers than it does
  * plainly. */
@@ -25,7 +34,8 @@ static Status is_compiling(Tx *tx, const Args *a, Var **out)
     PyObject *name = tx->top ? tx->top->code->co->co_filename : NULL;
     Py_ssize_t n = 0;
     const char *s = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
-    bool fused = s && n > (Py_ssize_t)sizeof file && strcmp(s + n - (sizeof file - 1), file) == 0;
+    bool fused =
+        s && n > (Py_ssize_t)sizeof file && strcmp(s + n - (sizeof file - 1), file) == 0;
     return returns(tx, tx_bool(tx, !fused), out);
 }
 
@@ -37,10 +47,17 @@ static Status is_grad_enabled(Tx *tx, const Args *a, Var **out)
 }
 
 /* A node that calls target(args…), so that the graph itself runs under the state. */
-static Status switch_node(Tx *tx, PyObject *target, GArg *args, uint32_t n, uint8_t switches, uint32_t *id)
+static Status switch_node(Tx *tx, PyObject *target, GArg *args, uint32_t n,
+                          uint8_t switches, uint32_t *id)
 {
-    Node node = { .kind = NODE_FUNCTION, .target = target, .nargs = n, .args = args, .meta = Py_None,
-                  .co = tx->top->code->co, .line = code_line(tx->top->code, (int)tx->top->cur), .switches = switches };
+    Node node = { .kind = NODE_FUNCTION,
+                  .target = target,
+                  .nargs = n,
+                  .args = args,
+                  .meta = Py_None,
+                  .co = tx->top->code->co,
+                  .line = code_line(tx->top->code, (int)tx->top->cur),
+                  .switches = switches };
     return graph_add(&tx->graph, node, id);
 }
 
@@ -122,7 +139,8 @@ static Status enter_node(Tx *tx, ActiveCast *c)
 /* autocast.__enter__(self), which __init__ has given its four values. */
 static Status cast_enter(Tx *tx, const Args *a, Var **out)
 {
-    static const char *const names[] = { "device", "fast_dtype", "_enabled", "_cache_enabled" };
+    static const char *const names[] = { "device", "fast_dtype", "_enabled",
+                                         "_cache_enabled" };
     ActiveCast *c = tx_alloc(tx, sizeof *c);
     Autocast now, *then = tx_alloc(tx, sizeof *then);
     if (c == NULL || then == NULL)
@@ -132,8 +150,10 @@ static Status cast_enter(Tx *tx, const Args *a, Var **out)
     for (int i = 0; i < 4; i++)
         TRY(constant_attr(tx, c->self, names[i], &c->entered[i]));
     PyObject *name = c->entered[0], *dtype = c->entered[1];
-    int device = name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
-    if (device < 0 || !c->entered[2] || !c->entered[3] || !dtype || !Py_IS_TYPE(dtype, torch_types.dtype))
+    int device =
+        name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
+    if (device < 0 || !c->entered[2] || !c->entered[3] || !dtype ||
+        !Py_IS_TYPE(dtype, torch_types.dtype))
         return mode(tx, a, out);
     TRY(cast_now(tx, &now));
     *then = now;
@@ -174,7 +194,8 @@ static Status cast_device(Tx *tx, const Args *a, int otherwise, int *device)
     if (a->n == 0)
         return ST_OK;
     TRY(fold_value(tx, a->v[0], &name));
-    *device = name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
+    *device =
+        name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
     return ST_OK;
 }
 
@@ -195,7 +216,11 @@ static Status is_autocast_cpu(Tx *tx, const Args *a, Var **out)
 
 static Status any_autocast(Tx *tx, const Args *a, Var **out)
 {
-    return tx->cast ? returns(tx, tx_bool(tx, tx->cast->on[CAST_CPU] || tx->cast->on[CAST_CUDA]), out) : ST_DECLINE;
+    return tx->cast
+               ? returns(tx,
+                         tx_bool(tx, tx->cast->on[CAST_CPU] || tx->cast->on[CAST_CUDA]),
+                         out)
+               : ST_DECLINE;
 }
 
 static Status autocast_cache(Tx *tx, const Args *a, Var **out)
@@ -273,7 +298,10 @@ static Status is_tensor(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
     TRY(var_real(tx, &v));
-    return returns(tx, tx_bool(tx, torch_ready && v->type && PyType_IsSubtype(v->type, torch_types.tensor)), out);
+    return returns(tx,
+                   tx_bool(tx, torch_ready && v->type &&
+                                   PyType_IsSubtype(v->type, torch_types.tensor)),
+                   out);
 }
 
 /* torch.f(t) where the answer is t.f(): metadata, no node. */
@@ -283,11 +311,15 @@ static Status ask(Tx *tx, const char *method, const Args *a, Var **out)
     if (t == NULL)
         return ST_DECLINE;
     TRY(var_real(tx, &t));
-    return t->kind == &kind_tensor ? var_call_method(tx, t, method, NULL, 0, out) : ST_DECLINE;
+    return t->kind == &kind_tensor ? var_call_method(tx, t, method, NULL, 0, out)
+                                   : ST_DECLINE;
 }
 
-#define QUESTION(name)                                                                                 \
-    static Status ask_##name(Tx *tx, const Args *a, Var **out) { return ask(tx, #name, a, out); }
+#define QUESTION(name)                                                                   \
+    static Status ask_##name(Tx *tx, const Args *a, Var **out)                           \
+    {                                                                                    \
+        return ask(tx, #name, a, out);                                                   \
+    }
 QUESTION(is_floating_point)
 QUESTION(is_complex)
 QUESTION(is_conj)
@@ -354,7 +386,8 @@ static Status disabled(Tx *tx, const Args *a, Var **out)
 /* -- nn.Module -------------------------------------------------------------- */
 
 /* One of _parameters, _buffers, _modules of an instance; *found NULL: it is not there. ST_DECLINE: not a plain dictionary. */
-static Status member(Tx *tx, DictVar *attrs, const char *which, PyObject *name, Var **found)
+static Status member(Tx *tx, DictVar *attrs, const char *which, PyObject *name,
+                     Var **found)
 {
     PyObject *key = tx_hold(tx, PyUnicode_InternFromString(which));
     Var *d;
@@ -387,8 +420,8 @@ static Status module_getattr(Tx *tx, const Args *a, Var **out)
             return ST_OK;
     }
     const char *dot = strrchr(self->type->tp_name, '.');
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'", dot ? dot + 1 : self->type->tp_name,
-                      PyUnicode_AsUTF8(name));
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                      dot ? dot + 1 : self->type->tp_name, PyUnicode_AsUTF8(name));
 }
 
 /* -- The rows --------------------------------------------------------------- */
