@@ -99,16 +99,25 @@ static Status method(Tx *tx, const Args *a, Var **out)
 
 /* -- inspect ---------------------------------------------------------------- */
 
-/* A plain function whose signature is what its code, defaults and annotations say. */
-static PyObject *plain_function(Var *v)
+/* A plain function whose signature is what its code, defaults and annotations say: no attribute overrides that, which is guarded. */
+static Status plain_function(Tx *tx, Var *v, PyObject **f)
 {
-    PyObject *f = v->kind == &kind_func ? v->real : NULL;
-    PyObject *attrs = f ? ((PyFunctionObject *)f)->func_dict : NULL;
-    if (attrs && (PyDict_GetItemString(attrs, "__wrapped__") ||
-                  PyDict_GetItemString(attrs, "__signature__") ||
-                  PyDict_GetItemString(attrs, "__text_signature__")))
-        return NULL;
-    return f;
+    static const char *const overrides[] = { "__wrapped__", "__signature__",
+                                             "__text_signature__" };
+    DictVar *attrs;
+    *f = v->kind == &kind_func ? v->real : NULL;
+    if (*f == NULL)
+        return ST_OK;
+    TRY(attrs_of(tx, v, &attrs));
+    for (size_t i = 0; attrs && i < COUNT_OF(overrides); i++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(overrides[i]));
+        Var *there;
+        TRY_PTR(name);
+        TRY(dict_get_str(tx, attrs, name, &there));
+        if (there != NULL)
+            *f = NULL;
+    }
+    return ST_OK;
 }
 
 /* The guards under which a function's signature stays what it is. */
@@ -140,7 +149,8 @@ static Status signature(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     fn = v->kind == &kind_method ? AS(MethodVar, v)->func : v;
     TRY(var_real(tx, &fn));
-    PyObject *f = plain_function(fn);
+    PyObject *f;
+    TRY(plain_function(tx, fn, &f));
     if (f == NULL || real_signature == NULL)
         return ST_DECLINE;
     PyObject *callable = v == fn ? f : tx_hold(tx, PyMethod_New(f, Py_None));
