@@ -27,10 +27,3 @@ PyObject *set_twin(PyObject *from, bool frozen)
             Py_INCREF(t[i].key);
     return (PyObject *)b;
 }
-
-int set_drop_dummies(PyObject *set)
-{
-    PyObject *r = PyObject_CallMethod((PyObject *)&PySet_Type, "difference_update", "O()", set);
-    Py_XDECREF(r);
-    return r ? 0 : -1;
-}

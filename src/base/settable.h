@@ -9,7 +9,4 @@
 /* An exact set, or frozenset, with the table of `from` (a set or frozenset): same order now and after the same changes. New reference. */
 PyObject *set_twin(PyObject *from, bool frozen);
 
-/* What difference_update does once its items are discarded: clears dummies away if they are many. 0, or -1 with an exception set. */
-int set_drop_dummies(PyObject *set);
-
 #endif

@@ -32,6 +32,8 @@ CodeExtra *cpy_extra_peek(PyCodeObject *co);
 
 /* -- Frames ------------------------------------------------------------------- */
 
+int cpy_recursion_left(void); /* calls of this thread until RecursionError */
+
 /* One activation of user code whose real frame lies on the thread's data stack. Frames are
  * pushed and popped in stack order; a pushed frame counts against the recursion limit. */
 typedef struct _PyInterpreterFrame CpyFrame;

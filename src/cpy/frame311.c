@@ -102,6 +102,12 @@ static inline void fill(CpyFrame *f, PyFunctionObject *func)
     f->owner = FRAME_OWNED_BY_THREAD;
 }
 
+int cpy_recursion_left(void)
+{
+    int left = PyThreadState_Get()->recursion_remaining;
+    return left > 0 ? left : 0;
+}
+
 CpyFrame *cpy_frame_push(PyThreadState *ts, PyFunctionObject *func, int at)
 {
     PyCodeObject *co = (PyCodeObject *)func->func_code;

@@ -7,11 +7,25 @@
 
 /* -- Raising -------------------------------------------------------------------------- */
 
+/* The exception being handled, or NULL; that there was none at the start is a fact about the caller. */
+Status except_handled(Tx *tx, Var **out)
+{
+    *out = tx->handled;
+    if (tx->handled != NULL || tx->handled0 != NULL)
+        return ST_OK;
+    Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
+    TRY_PTR(src);
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+}
+
 /* As _PyErr_SetObject: what is being handled becomes the context, and a chain of contexts never runs in a circle. Existing
  * exceptions end the walk: none of them knows one that the trace makes. */
 static Status chain(Tx *tx, ExcVar *exc)
 {
-    Var *handled = tx->handled;
+    Var *handled;
+    TRY(except_handled(tx, &handled));
+    if (handled == NULL)
+        return ST_OK;
     TRY(var_real(tx, &handled));
     if (handled == &exc->v || handled == tx->none)
         return ST_OK;
@@ -31,7 +45,7 @@ static Status chain(Tx *tx, ExcVar *exc)
 
 Status raise_var(Tx *tx, Var *exc)
 {
-    if (exc->kind == &kind_exc && tx->handled)
+    if (exc->kind == &kind_exc)
         TRY(chain(tx, AS(ExcVar, exc)));
     tx->exc = exc;
     return ST_RAISE;
@@ -140,24 +154,39 @@ Status except_raise(Tx *tx, Var *exc, Var *cause)
     return raise_var(tx, exc);
 }
 
+/* All that stands behind `except` must be exception classes, before any of them is compared. */
+static Status check_catchable(Tx *tx, Var **classes, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Var *cls = classes[i];
+        TRY(var_real(tx, &cls));
+        if (!is_exception_class(cls))
+            return raise_type(tx, PyExc_TypeError,
+                              "catching classes that do not inherit from BaseException is not allowed");
+        classes[i] = cls;
+    }
+    return ST_OK;
+}
+
 Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes)
 {
+    Var **classes = &cls;
+    Py_ssize_t n = 1;
+    PyTypeObject *t;
     TRY(var_real(tx, &exc));
     TRY(var_real(tx, &cls));
-    if (cls->kind == &kind_tuple || (cls->kind == &kind_const && PyTuple_Check(cls->real))) {
+    if (PyType_HasFeature(cls->type, Py_TPFLAGS_TUPLE_SUBCLASS)) {
         Var **items;
-        Py_ssize_t n;
-        TRY(var_unpack(tx, cls, &items, &n));
-        *yes = false;
-        for (Py_ssize_t i = 0; i < n && !*yes; i++)
-            TRY(except_matches(tx, exc, items[i], yes));
-        return ST_OK;
+        TRY(var_unpack(tx, var_content(cls) ? var_content(cls) : cls, &items, &n));
+        classes = tx_alloc(tx, (size_t)(n + 1) * sizeof *classes);
+        TRY_PTR(classes);
+        memcpy(classes, items, (size_t)n * sizeof *classes);
     }
-    if (!is_exception_class(cls))
-        return raise_type(tx, PyExc_TypeError,
-                          "catching classes that do not inherit from BaseException is not allowed");
-    PyTypeObject *t = exc->kind == &kind_class ? (PyTypeObject *)exc->real : exc->type;
-    *yes = PyType_IsSubtype(t, (PyTypeObject *)cls->real);
+    TRY(check_catchable(tx, classes, n));
+    t = exc->kind == &kind_class ? (PyTypeObject *)exc->real : exc->type;
+    *yes = false;
+    for (Py_ssize_t i = 0; i < n && !*yes; i++)
+        *yes = PyType_IsSubtype(t, (PyTypeObject *)classes[i]->real);
     return ST_OK;
 }
 
@@ -249,7 +278,9 @@ Status except_unwind(Tx *tx, Frame *base)
 Status op_push_exc_info(Tx *tx, Frame *f, const Ins *in)
 {
     Var *exc = pop(tx, f);
-    TRY(push(tx, f, tx->handled && tx->handled != tx->inherited ? tx->handled : tx->none));
+    Var *handled;
+    TRY(except_handled(tx, &handled));
+    TRY(push(tx, f, handled && handled != tx->inherited ? handled : tx->none));
     TRY(push(tx, f, exc));
     SET(tx, tx->handled, exc);
     return ST_OK;
@@ -279,7 +310,9 @@ Status op_raise_varargs(Tx *tx, Frame *f, const Ins *in)
     Var *cause = in->arg == 2 ? pop(tx, f) : NULL;
     if (in->arg >= 1)
         return except_raise(tx, pop(tx, f), cause);
-    if (tx->handled == NULL)
+    Var *handled;
+    TRY(except_handled(tx, &handled));
+    if (handled == NULL)
         return raise_type(tx, PyExc_RuntimeError, "No active exception to reraise");
     tx->exc = tx->handled;
     return ST_RAISE;

@@ -5,7 +5,7 @@
 #include "var/func.h"
 #include "var/names.h"
 
-enum { MAX_DEPTH = 400, MAX_NESTED = 120 };
+enum { MAX_NESTED = 120 };
 
 static Status consts_of(Tx *tx, const Code *code, Var ***out)
 {
@@ -162,7 +162,7 @@ static Status bind(Tx *tx, Frame *f, const Args *a)
 
 static Status enterable(Tx *tx, FuncVar *fn)
 {
-    if (tx->depth >= MAX_DEPTH || tx->nested >= MAX_NESTED)
+    if (tx->depth >= tx->max_depth || tx->nested >= MAX_NESTED)
         return graph_break(tx, BRK_RECURSION, "%U", fn->co->co_qualname);
     if (fn->co->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE))
         return graph_break(tx, BRK_GENERATOR, "coroutine %U", fn->co->co_qualname);

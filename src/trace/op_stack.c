@@ -2,6 +2,7 @@
  * trace/op_stack.c -- stack motion, names, slots, cells.
  */
 #include "trace/run.h"
+#include "var/container.h"
 #include "var/names.h"
 
 Status op_nop(Tx *tx, Frame *f, const Ins *in)
@@ -66,9 +67,27 @@ Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
     return v ? push(tx, f, v) : unbound(tx, f, in->arg);
 }
 
+static bool finalized(PyObject *o)
+{
+    return Py_TYPE(o)->tp_finalize && PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
+}
+
+/* An old value that runs code when it goes, itself or as the part of a tuple (a pair of dict.items()), has to go now. */
+static Status leave_slot(Tx *tx, Var *old)
+{
+    PyObject *o = old ? old->real : NULL;
+    if (o == NULL || old->kind == &kind_const)
+        return ST_OK;
+    bool runs = finalized(o);
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o) && !runs; i++)
+        runs = finalized(PyTuple_GET_ITEM(o, i));
+    return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name) : ST_OK;
+}
+
 Status op_store_fast(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f);
+    TRY(leave_slot(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], v);
     return ST_OK;
 }
@@ -77,6 +96,7 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 {
     if (f->slots[in->arg] == NULL)
         return unbound(tx, f, in->arg);
+    TRY(drop(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], NULL);
     return ST_OK;
 }

@@ -3,16 +3,19 @@
  */
 #include "trace/tx.h"
 #include "base/cstack.h"
+#include "cpy/cpy.h"
 #include "trace/run.h"
 
-enum { STACK = 2 << 20 }; /* what one trace may use of the C stack */
+/* What one trace may use of the C stack, in all and for each call that the recursion limit still allows: the values that
+ * raise RecursionError in plain Python had better get there. Frames that can be open in a trace. */
+enum { STACK = 256 << 10, STACK_A_CALL = 256, MAX_DEPTH = 400 };
 
-static char *stack_floor(void)
+static void limits(Tx *tx)
 {
     char *here = __builtin_frame_address(0);
-    if (cstack_low())
-        return here;
-    return here - cstack_floor > STACK ? here - STACK : cstack_floor;
+    ptrdiff_t left = cpy_recursion_left(), bytes = left * STACK_A_CALL < STACK ? left * STACK_A_CALL : STACK;
+    tx->max_depth = left < MAX_DEPTH ? (int)left : MAX_DEPTH;
+    tx->floor = cstack_low() ? here : here - cstack_floor > bytes ? here - bytes : cstack_floor;
 }
 
 static Status singletons(Tx *tx)
@@ -30,7 +33,7 @@ Status tx_init(Tx *tx)
 {
     memset(tx, 0, sizeof *tx);
     arena_init(&tx->arena);
-    tx->floor = stack_floor();
+    limits(tx);
     tx->guards.arena = tx->graph.arena = &tx->arena;
     tx->guards.journal = tx->graph.journal = &tx->journal;
     if (sources_init(&tx->sources, &tx->arena) < 0 || exprs_init(&tx->exprs, &tx->arena) < 0)

@@ -36,6 +36,15 @@ typedef struct Break {
     int line;
 } Break;
 
+/* An autocast region that is open: its object, its node, the state before it, what it was entered with. */
+typedef struct ActiveCast {
+    struct ActiveCast *up; /* the region around it */
+    Var *self;
+    uint32_t node;
+    const Autocast *before;
+    PyObject *entered[4]; /* device, dtype, enabled, cache */
+} ActiveCast;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -50,7 +59,7 @@ struct Tx {
     uintptr_t class_writes; /* a class attribute was stored; journalled */
     Frame *top;         /* innermost frame; journalled */
     Frame *root;
-    int depth;          /* Python frames open in the trace */
+    int depth, max_depth; /* Python frames open in the trace */
     int nested;         /* C code waiting for a frame: > 0 means breaks move out */
     Var *exc;           /* the exception in flight while ST_RAISE */
     Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
@@ -60,6 +69,8 @@ struct Tx {
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */
     uintptr_t grad0;
+    const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
+    ActiveCast *casts; /* open regions, innermost first. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
@@ -70,11 +81,13 @@ struct Tx {
     PtrMap consts;      /* code object -> Var*[] of its constants */
     Var *builtins;      /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    PyObject *unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
-    int foreign;        /* > 0: a callee that the graph will call by itself is looked through: it must not read what is pending */
+    int foreign;        /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves;     /* how often containers were changed: who calls user code while looking at one compares */
+    int alternatives;   /* nesting of tuples of classes that isinstance() is looking at */
     char *floor;        /* the C stack may not grow below this: see tx_deep */
     uint64_t break_at;  /* force a break at the n-th instruction of the trace; 0: never */
 };
@@ -112,6 +125,7 @@ Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
 /* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
 Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
+Status except_handled(Tx *tx, Var **out);  /* sys.exception() of the traced program, asked for; NULL: None */
 bool exc_matches(Tx *tx, PyObject *type);  /* of tx->exc, built-in classes only */
 /* After ST_RAISE that is swallowed: forgets tx->exc. */
 void exc_clear(Tx *tx);

@@ -126,13 +126,27 @@ static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
     return var_call(tx, f, &with_self, out);
 }
 
+/* What PyObject_GetIter makes of a result: something that has a next item. */
+static Status good_iter(Tx *tx, Status st, Var **it)
+{
+    Var *next = NULL;
+    TRY(st);
+    TRY(var_real(tx, it));
+    const VarKind *k = (*it)->kind;
+    if (k == &kind_object)
+        TRY(var_special(tx, *it, str___next__, &next));
+    if (next != NULL || (k != &kind_object && k->next) || (k == &kind_opaque && PyIter_Check((*it)->real)))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, "iter() returned non-iterator of type '%.100s'", (*it)->type->tp_name);
+}
+
 static Status object_iter(Tx *tx, Var *self, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, str___iter__, &f));
     if (f != NULL)
         return f == tx->none ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", self->type->tp_name)
-                             : call_own(tx, self, f, NULL, 0, out);
+                             : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
     if (content != NULL)
         return var_iter(tx, content, out);
     TRY(own(tx, self, str___getitem__, &f));

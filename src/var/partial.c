@@ -21,12 +21,12 @@ static Status part(Tx *tx, PyObject *o, Source *src, const char *which, Var **ou
     Source *s = source_get(&tx->sources, SRC_GETSET, src, name, 0);
     if (value == NULL || s == NULL)
         return ST_ERROR;
-    TRY(lazy_new(tx, value, s, out));
-    return var_real(tx, out);
+    return lazy_new(tx, value, s, out);
 }
 
 /* Keywords of an existing partial: the dictionary's keys are asked, its values are not. */
-static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names, Py_ssize_t *n)
+static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names,
+                          Py_ssize_t *n)
 {
     Var **keys;
     TRY(dict_items(tx, AS(DictVar, dict), &keys, values, n));
@@ -37,7 +37,8 @@ static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names, Py
         PyObject *key;
         TRY(var_const(tx, keys[i], &key));
         if (key == NULL || !PyUnicode_CheckExact(key))
-            return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "functools.partial with odd keywords");
+            return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                               "functools.partial with odd keywords");
         PyTuple_SET_ITEM(*names, i, Py_NewRef(key));
     }
     return ST_OK;
@@ -50,16 +51,19 @@ Status partial_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     PyObject *names;
     Py_ssize_t n, nkw;
     TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
-    TRY(part(tx, o, src, "func", &fn));
+    TRY(part(tx, o, src, "func", &fn)); /* left alone: it may be this very partial */
     TRY(part(tx, o, src, "args", &args));
     TRY(part(tx, o, src, "keywords", &keywords));
+    TRY(var_real(tx, &args));
+    TRY(var_real(tx, &keywords));
     if (keywords->kind != &kind_dict)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s", "functools.partial");
     TRY(var_unpack(tx, args, &v, &n));
     TRY(keywords_of(tx, keywords, &values, &names, &nkw));
     TRY(VAR_MAKE(tx, partial, PartialVar, Py_TYPE(o), &p));
     p->fn = fn;
-    p->args = (Args){ tx_alloc(tx, (size_t)(n + nkw + 1) * sizeof(Var *)), (int)n, (int)nkw, names };
+    p->args = (Args){ tx_alloc(tx, (size_t)(n + nkw + 1) * sizeof(Var *)), (int)n,
+                      (int)nkw, names };
     TRY_PTR(p->args.v);
     if (n)
         memcpy(p->args.v, v, (size_t)n * sizeof(Var *));
@@ -117,7 +121,8 @@ Status partial_new(Tx *tx, PyTypeObject *t, Var *fn, const Args *a, Var **out)
     static const Args none;
     PartialVar *p;
     TRY(var_real(tx, &fn));
-    bool flat = fn->kind == &kind_partial && fn->type == t; /* partials of partials become one, as CPython has it */
+    bool flat = fn->kind == &kind_partial &&
+                fn->type == t; /* partials of partials become one, as CPython has it */
     TRY(VAR_MAKE(tx, partial, PartialVar, t, &p));
     p->fn = flat ? AS(PartialVar, fn)->fn : fn;
     TRY(partial_args(tx, flat ? &AS(PartialVar, fn)->args : &none, a, &p->args));
@@ -139,7 +144,8 @@ static Status keywords_dict(Tx *tx, PartialVar *p, Var **out)
 {
     TRY(dict_new(tx, out));
     for (int i = 0; i < p->args.nkw; i++)
-        TRY(dict_set_str(tx, AS(DictVar, *out), PyTuple_GET_ITEM(p->args.kwnames, i), p->args.v[p->args.n + i]));
+        TRY(dict_set_str(tx, AS(DictVar, *out), PyTuple_GET_ITEM(p->args.kwnames, i),
+                         p->args.v[p->args.n + i]));
     return ST_OK;
 }
 
@@ -156,7 +162,14 @@ static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return keywords_dict(tx, p, out);
     if (self->real == NULL || named(name, "__dict__"))
         return var_generic_getattr(tx, self, name, out);
-    return part(tx, self->real, self->src, PyUnicode_AsUTF8(name), out);
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    if (descr && (Py_IS_TYPE(descr, &PyGetSetDescr_Type) ||
+                  Py_IS_TYPE(descr, &PyMemberDescr_Type)))
+        return part(tx, self->real, self->src, PyUnicode_AsUTF8(name), out);
+    if (descr && Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a partial", name);
 }
 
 /* -- As a value --------------------------------------------------------------- */

@@ -206,10 +206,16 @@ Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
 {
     PyObject *o, *s = NULL;
     TRY(var_real(tx, &v));
+    if (spec != NULL) /* an instance of a subclass of str serves as its text */
+        TRY(var_real(tx, &spec));
     if (v->kind == &kind_object)
         return format_object(tx, v, spec, out);
+    if (spec != NULL && spec->kind == &kind_object && var_content(spec))
+        spec = var_content(spec);
     if (spec != NULL)
         TRY(var_const(tx, spec, &s));
+    if (spec != NULL && (s == NULL || !PyUnicode_CheckExact(s)))
+        return no_slot(tx, v, "format()");
     TRY(var_const(tx, v, &o));
     if (o == NULL && (spec == NULL || (s && PyUnicode_GET_LENGTH(s) == 0)))
         return var_str(tx, v, out);

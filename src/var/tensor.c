@@ -284,16 +284,6 @@ static PyObject *operator_named(const char *name)
     return fn;
 }
 
-/* Positions that are in the graph's text are validated with the shapes; those in tensors and lists raise as it runs. */
-static Status known_index(Tx *tx, Var *key, bool *known)
-{
-    TRY(var_real(tx, &key));
-    *known = key->kind != &kind_tensor && key->kind != &kind_list;
-    for (Py_ssize_t i = 0; *known && key->kind == &kind_tuple && i < AS(TupleVar, key)->n; i++)
-        TRY(known_index(tx, AS(TupleVar, key)->items[i], known));
-    return ST_OK;
-}
-
 static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     static PyObject *fn;
@@ -301,9 +291,8 @@ static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (fn == NULL)
         fn = operator_named("getitem");
     TRY_PTR(fn);
-    TorchOp op = { .cls = TC_NODE, .view = true };
-    TRY(known_index(tx, key, &op.pure));
-    return torch_call(tx, fn, false, op, &(Args){ .v = v, .n = 2 }, out);
+    bool pure = !args_have_tensor(&(Args){ .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
+    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure }, &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)

@@ -4,6 +4,7 @@
  * Takes: an object and the source it was found at. Gives: one Var an object (aliases meet, with an ALIAS guard), with
  * the guard that its kind needs: its type, its identity, its value, or nothing while nobody asks (lazy).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/consts.h"
 #include "var/names.h"
@@ -71,7 +72,8 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
-    if (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format)) {
+    if (const_object(o) ||
+        (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
@@ -147,6 +149,8 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
                                                                               PyBytes_GET_SIZE(o))
                                                   : PyUnicode_FromObject(o);
         TRY(const_new(tx, plain, &c));
+        if (cpy_type_lookup(Py_TYPE(o), str___del__)) /* the entry that pins it would keep it alive */
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name);
         TRY(guard_is(&tx->guards, src, o));
     }
     if (c && c->real == NULL) {
@@ -358,7 +362,7 @@ Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out)
 
 Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
 {
-    if (const_immutable(obj))
+    if (const_immutable(obj) || const_object(obj))
         return const_peek(tx, tx_keep(tx, obj), out);
     if (src == NULL) {
         src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), 0);

@@ -52,7 +52,10 @@ codes = {}
 
 
 def fresh(path):
-    """The file, executed as a new module."""
+    """The file, executed as a new module. One that says ONCE registers something for good: it is executed once."""
+    known = sys.modules.get(path.stem)
+    if getattr(known, "ONCE", False) and known.__file__ == str(path):
+        return known
     if path not in codes:
         codes[path] = compile(path.read_text(), str(path), "exec")
     module = types.ModuleType(path.stem)

@@ -188,3 +188,71 @@ def test_autocast(engine):
             (st, r, *_), _ = infer(engine, f, *args)
             assert r.dtype is f(*args).dtype, f
         assert infer(engine, torch.nonzero, a)[0] == ("decline",)
+
+
+# -- Remembered results ------------------------------------------------------------
+
+
+def fields(t):
+    return (t.shape, t.stride(), t.dtype, t.requires_grad, t.is_leaf, t._is_view(), t.storage_offset(), t._version)
+
+
+LEAF = torch.zeros(3, 4, requires_grad=True)
+REMEMBERED = [
+    (torch.sin, torch.zeros(3, 4)),
+    (F.linear, torch.zeros(2, 3, 4), torch.zeros(5, 4, requires_grad=True), torch.zeros(5)),
+    (F.layer_norm, LEAF, (4,)),
+    (torch.max, torch.zeros(3, 4), 1),
+    (torch.cat, [LEAF, torch.zeros(2, 4)]),
+    (torch.mul, torch.zeros(3), 2j),
+]
+
+
+@pytest.mark.parametrize("f, args", [pytest.param(f, args, id=f.__name__) for f, *args in REMEMBERED])
+@pytest.mark.parametrize("grad", [True, False])
+def test_the_second_answer_is_like_the_first(engine, f, args, grad):
+    seen = []
+    for _ in range(3):
+        (kind, result, *_), _ = infer(engine, f, *args, grad=grad)
+        assert kind == "ok" and type(result) is type(f(*args))
+        seen.append([fields(t) for t in (result if isinstance(result, tuple) else (result,))])
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_results_are_objects_of_their_own(engine):
+    x = torch.zeros(3)
+    a, b = (infer(engine, torch.cos, x)[0][1] for _ in range(2))
+    assert a is not b
+    a.unsqueeze_(0)
+    assert infer(engine, torch.cos, x)[0][1].shape == (3,)
+
+
+def test_what_depends_on_ambient_state_is_asked_again(engine):
+    x = torch.arange(3)
+    assert infer(engine, torch.true_divide, x, 2)[0][1].dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert infer(engine, torch.true_divide, x, 2)[0][1].dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_constants_are_told_apart(engine):
+    x = torch.arange(3)
+    kinds = [infer(engine, torch.mul, x, c)[0][1].dtype for c in (1, 1.0, True, 1j)]
+    assert kinds == [torch.int64, torch.float32, torch.int64, torch.complex64]
+
+
+def test_writing_is_not_remembered(engine):
+    x = torch.zeros(3)
+    for _ in range(3):
+        out, (twin,) = infer(engine, torch.relu_, x)
+        assert out[1] is twin and twin._version == 1
+
+
+def test_an_exchanged_method_is_not_remembered(engine, monkeypatch):
+    x = torch.zeros(3)
+    one = infer(engine, "tanh", x)[0][1]
+    before = torch.Tensor.tanh
+    monkeypatch.setattr(torch.Tensor, "tanh", lambda self: before(self).double())
+    assert infer(engine, "tanh", x)[0][1].dtype == torch.float64 and one.dtype == torch.float32
