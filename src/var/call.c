@@ -11,6 +11,7 @@
 #include "var/call.h"
 #include "var/func.h"
 #include "var/names.h"
+#include "var/partial.h"
 
 /* -- Arguments --------------------------------------------------------------------- */
 
@@ -255,6 +256,12 @@ static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
         MethodVar *m = AS(MethodVar, *fn);
         TRY(args_prepend(tx, m->self, a, a));
         *fn = m->func;
+        *more = true;
+    } else if ((*fn)->kind == &kind_partial) {
+        PartialVar *p = AS(PartialVar, *fn);
+        Args more_args = *a;
+        TRY(partial_args(tx, &p->args, &more_args, a));
+        *fn = p->fn;
         *more = true;
     } else if ((*fn)->kind == &kind_object && !is_operator(*fn)) {
         Var *f;

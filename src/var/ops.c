@@ -8,6 +8,7 @@
 #include "var/consts.h"
 #include "var/container.h"
 #include "var/names.h"
+#include "var/type.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
 
@@ -125,7 +126,7 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *target = op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
-    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget };
+    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget, .pure = torch_classify(target).pure };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -144,6 +145,8 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     *out = tx->notimpl;
+    if (op == BINOP_OR && self->kind == &kind_opaque && strcmp(self->type->tp_name, "types.UnionType") == 0)
+        return reflected ? class_union(tx, other, self, out) : class_union(tx, self, other, out);
     if (self->kind == &kind_opaque && self->type->tp_as_number)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s", binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
     if (self->kind->binary == NULL)
@@ -266,9 +269,9 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor) {
-        TorchOp t = { .cls = TC_NODE };
         PyObject *target = unary_target(op);
         TRY_PTR(target);
+        TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -294,10 +297,10 @@ static PyObject *compare_target(int op)
 
 static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    TorchOp t = { .cls = TC_NODE };
     Var *v[2] = { a, b };
     PyObject *target = compare_target(op);
     TRY_PTR(target);
+    TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) && !PyNumber_Check(other->real)) {
         *out = tx_bool(tx, op == Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */
@@ -387,17 +390,6 @@ Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
 
 /* -- Hash ------------------------------------------------------------------------------------------ */
 
-static Status tuple_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
-{
-    PyObject *k;
-    TRY(var_const(tx, v, &k));
-    if (k == NULL)
-        return graph_break(tx, BRK_DYN_KEY, "tuple of values that are not constants");
-    *key = k;
-    *h = PyObject_Hash(k);
-    return *h == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
-}
-
 /* An existing object that is a key by its identity must be that object. */
 static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 {
@@ -410,8 +402,6 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
 {
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_tuple)
-        return tuple_hash(tx, v, key, h);
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
         return key_pinned(tx, v, *key);

@@ -262,10 +262,12 @@ static Status tuple_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return known ? compare_items(tx, t->items, t->n, items, n, op, out) : ST_OK;
 }
 
-/* A key only if every item is a constant one: tuples of other things compare by their items' own rules. */
+/* A key only if every item is a constant or goes by identity: tuples of other things compare by their items' own rules. */
 static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     TupleVar *t = AS(TupleVar, self);
+    if (self->type->tp_hash != PyTuple_Type.tp_hash || self->type->tp_richcompare != PyTuple_Type.tp_richcompare)
+        return graph_break(tx, BRK_DYN_KEY, "%s", self->type->tp_name);
     TRY(tuple_open(tx, t));
     PyObject *k = tx_hold(tx, PyTuple_New(t->n));
     TRY_PTR(k);
@@ -273,11 +275,13 @@ static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
         PyObject *item = NULL;
         Py_hash_t ignored;
         TRY(var_hash(tx, t->items[i], &item, &ignored));
-        if (item == NULL || !key_plain(item))
+        if (item == NULL)
             return graph_break(tx, BRK_DYN_KEY, "tuple with a %s",
                                type_name(tx, t->items[i]));
         PyTuple_SET_ITEM(k, i, Py_NewRef(item));
     }
+    if (!key_plain(k))
+        return graph_break(tx, BRK_DYN_KEY, "%s", "tuple of objects that compare in their own way");
     *key = k;
     *h = PyObject_Hash(k);
     return *h == -1 ? ST_ERROR : ST_OK;

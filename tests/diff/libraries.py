@@ -199,3 +199,29 @@ def case_repeat(x, e):
 def case_union_type(x, e):
     u = int | str
     return x + 1, u == "int | str", "int" == u, u != 3, list[int] == list
+
+
+def case_unions(x, e):
+    u = int | float
+    v = u | bool | None
+    return x + 1, isinstance(3, v), isinstance("s", u | str), str | u, isinstance(None, None | v)
+
+
+KINDS = {}
+
+
+def case_tuples_of_objects_as_keys(x, e):
+    table = {(type(x), int): 1, (f0, "name"): 2, frozenset((C, str)): 3}
+    table[(e.__class__, (torch.Tensor,))] = 4
+    return (x + 1, table[(torch.Tensor, int)], table.get((f0, "name")), table[frozenset((str, C))], (int, C) in table,
+            {(C, 1), (C, 1), (str, 1)} == {(str, 1), (C, 1)})
+
+
+def case_break_below_partial(x, e):
+    def inner(a, b, *, k):
+        y = x * a
+        e.log.append(int(y.sum()))
+        return y + b * k
+
+    f = functools.partial(functools.partial(inner, 2, k=3), k=4)
+    return f(5) + 1
