@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "torch/memo.h"
+#include "torch/rules.h"
 
 enum { MAX_ARGS = 64 };
 
@@ -734,7 +735,10 @@ static Status infer_anew(const InferCall *c, TorchOp op, const MemoKey *k, PyObj
     MemoVersions before;
     if (k)
         memo_versions(k, &before);
-    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, out, device);
+    bool autocast = autocast_on();
+    Status st = autocast ? ST_DECLINE : rules_call(c, out, device);
+    if (st == ST_DECLINE)
+        st = autocast ? infer_by_fakes(c, out, device) : run(c, op, out, device);
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);
     return st;
