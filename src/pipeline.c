@@ -14,7 +14,8 @@ PyObject *pipeline_module;
 /* torch is attached once it is there; a program without it traces plain Python. */
 static Status attach(void)
 {
-    if (torch_ready || PyDict_GetItemString(PyImport_GetModuleDict(), "torch") == NULL)
+    PyObject *torch = torch_ready ? NULL : PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+    if (torch == NULL || torch == Py_None) /* None: its import is forbidden */
         return ST_OK;
     return torch_attach() < 0 ? ST_ERROR : ST_OK;
 }

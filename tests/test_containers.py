@@ -215,7 +215,7 @@ def test_loop_with_break_compiles_once():
     def f(x, l):
         out = []
         for v in l:
-            x = x + v
+            x = x + 1
             print(end="")
             out.append(v)
         return x, out
@@ -339,3 +339,36 @@ def test_range_is_lazy():
         it = iter(range(n))
         return x, next(it), next(it)
     check(f, lambda: (X, 10**8), lambda: (X, 10**12), lambda: (X, 3))
+
+
+def test_index_from_outside():
+    def f(x, l, i):
+        return x + 1, l[i], l[i - 1]
+    check(f, *[lambda i=i: (X, [1, 2, 3, 4], i) for i in (1, 0, 3, -1, -2)], graphs=1)
+    check(f, *[lambda i=i: (X, [1, 2, 3, 4], i) for i in (0, 4, -5, True, 10**30)])
+    check(f, *[lambda i=i: (X, (1, 2, 3, 4) * 5, i) for i in (0, 1, 3, -1)], graphs=1)
+    check(f, *[lambda i=i: (X, [X, X + 1, 2.5], i) for i in (0, 1, 2)])
+
+    def g(x, l, i):
+        a = l[i]
+        l[0] = 7
+        return x + 1, a, l[i], l[i + 1]
+    check(g, *[lambda i=i: (X, [1, 2, 3, 4], i) for i in (0, 1, 2, 3)])
+
+
+def test_layers_in_a_loop():
+    layers = [torch.nn.Linear(3, 3) for _ in range(6)]
+
+    def f(x, layers):
+        for i in range(len(layers)):
+            x = layers[i](x)
+            print(end="")
+        return x
+    check(f, lambda: (X, layers), lambda: (X, layers[:2]), graphs=4)
+
+
+def test_element_written_through_index():
+    def f(x, l, i, j):
+        l[i].append(1)
+        return x + len(l[j]), l[j]
+    check(f, *[lambda i=i, j=j: (X, [[0], [1], [2]], i, j) for i, j in ((0, 1), (1, 2), (1, 1), (0, 0), (2, 1))])

@@ -22,6 +22,10 @@ ORDER = "base bytecode cpy source guard graph torch effect var builtin trace emi
 CONTRACTS = {
     "trace/tx.h": "the trace that every slot and handler is given",
     "builtin/handler.h": "how values ask for the handler of a built-in",
+    "trace/torchcall.h": "calls that become graph nodes",
+    "builtin/help.h": "folding, which values and handlers share",
+    "builtin/str.h": "the % operator of strings",
+    "builtin/register.h": "functions that Python has told the engine about",
     "run/run.h": "what an entry is, which emit/ makes",
 }
 

@@ -10,6 +10,13 @@ enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20 };
 
 /* -- Keys ------------------------------------------------------------------- */
 
+/* Classes, functions, plain instances: equal to nothing but themselves. */
+static bool by_identity(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    return t->tp_richcompare == PyBaseObject_Type.tp_richcompare && t->tp_hash == PyBaseObject_Type.tp_hash;
+}
+
 static bool plain(PyObject *o, int depth)
 {
     if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
@@ -25,7 +32,7 @@ static bool plain(PyObject *o, int depth)
         return true;
     }
     if (!PyFrozenSet_CheckExact(o))
-        return false;
+        return depth < PLAIN_DEPTH && by_identity(o);
     Py_ssize_t at = 0;
     PyObject *item;
     Py_hash_t hash;

@@ -26,7 +26,7 @@ typedef struct KeyMap {
     size_t n; /* live entries */
 } KeyMap;
 
-/* Exact built-in constants (tuples and frozensets of them too): the keys that may be equal
+/* Exact built-in constants, and tuples and frozensets of them and of what goes by identity: the keys that may be equal
  * without being identical. All others are equal only to themselves here; a key with an __eq__
  * of its own must not come in. */
 bool key_plain(PyObject *key);

@@ -89,8 +89,9 @@ static Status call_forward(Tx *tx, Apply *ap, bool with_ctx, Var **out)
     return var_call_method(tx, ap->cls, "forward", a.v, a.n, out);
 }
 
-static Status run_forward(Tx *tx, Apply *ap, Var **out)
+static Status run_forward(Tx *tx, void *arg, Var **out)
 {
+    Apply *ap = arg;
     PyObject *name = name_of(tx, "setup_context");
     PyObject *base = lookup_path(tx, "torch.autograd.function", "_SingleLevelFunction");
     PyObject *plain = base ? tx_hold(tx, PyObject_GetAttr(base, name)) : NULL;
@@ -103,15 +104,6 @@ static Status run_forward(Tx *tx, Apply *ap, Var **out)
     TRY(call_forward(tx, ap, false, out));
     TRY(tuple_new(tx, ap->args->v, ap->args->n, &inputs));
     return var_call(tx, setup, &(Args){ .v = (Var *[]){ ap->ctx, inputs, *out }, .n = 3 }, &ignored);
-}
-
-/* Pending changes of dictionaries are seen by those who read them (tx->foreign), others are not. */
-static Status nothing_pending(Tx *tx)
-{
-    for (size_t i = 0; i < tx->dirty.n; i++)
-        if (tx->dirty.v[i]->kind != &kind_dict && tx->dirty.v[i]->kind != &kind_iter)
-            return graph_break(tx, BRK_SIDE_EFFECT, "%s", "an autograd.Function beside pending effects");
-    return ST_OK;
 }
 
 /* What forward did is not part of the graph: the node does it. */
@@ -133,12 +125,7 @@ static Status trace_forward(Tx *tx, Apply *ap, Var **out)
     uintptr_t grad = tx->grad;
     Var *dirty;
     SET(tx, tx->grad, 0);
-    tx->foreign++;
-    Status st = run_forward(tx, ap, out);
-    tx->foreign--;
-    if (st == ST_RAISE)
-        return decline(tx, "raises");
-    TRY(st);
+    TRY(run_closed(tx, run_forward, ap, out));
     SET(tx, tx->grad, grad);
     SET(tx, tx->nops, nops);
     TRY(context_attr(tx, ap, "dirty_tensors", &dirty));
@@ -241,7 +228,6 @@ static Status apply(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &ap.cls));
     if (ap.cls->kind != &kind_class || ap.cls->real == NULL)
         return ST_DECLINE;
-    TRY(nothing_pending(tx));
     TRY(make_context(tx, &ap));
     TRY(trace_forward(tx, &ap, &result));
     TRY(outputs_meta(tx, &ap, result, &meta));

@@ -21,7 +21,8 @@ static Status push_back(Tx *tx, ListVar *l, Var *item, Py_ssize_t maxlen)
     if (maxlen > 0)
         TRY(list_open(tx, l));
     TRY(list_push(tx, l, item));
-    return maxlen > 0 && (Py_ssize_t)l->items.n > maxlen ? list_delete_at(tx, l, 0) : ST_OK;
+    return maxlen > 0 && (Py_ssize_t)l->items.n > maxlen ? list_delete_at(tx, l, 0)
+                                                         : ST_OK;
 }
 
 static Status push_front(Tx *tx, ListVar *l, Var *item, Py_ssize_t maxlen)

@@ -2,7 +2,6 @@
  * builtin/dict.c -- dict, OrderedDict, defaultdict and their views: constructors and methods.
  */
 #include "builtin/parts.h"
-#include <opcode.h>
 
 /* -- Filling ----------------------------------------------------------------------- */
 
@@ -353,6 +352,29 @@ static Status move_to_front(Tx *tx, DictVar *d, PyObject *key, Var *k)
     return dict_rewrite(tx, d, moved, n);
 }
 
+/* KeyError(*key), as PyErr_SetObject makes it: a tuple gives the arguments, None none. */
+static Status raw_key_error(Tx *tx, Var *key)
+{
+    Var **items = &key, *e;
+    Py_ssize_t n = 1;
+    bool known;
+    TRY(var_real(tx, &key));
+    if (key->kind == &kind_const && key->real == Py_None)
+        n = 0;
+    else if (PyType_IsSubtype(key->type, &PyTuple_Type))
+        TRY(items_peek(tx, key, &items, &n, &known));
+    TRY(exc_new(tx, (PyTypeObject *)PyExc_KeyError, items, n, &e));
+    return raise_var(tx, e);
+}
+
+static Status odict_pop(Tx *tx, const Args *a, Var **out)
+{
+    SELF(d, DictVar, dict);
+    Var *v;
+    TRY(dict_lookup(tx, d, a->v[1], &v));
+    return v || args_get(a, 2, "default") ? pop_(tx, a, out) : raw_key_error(tx, a->v[1]);
+}
+
 static Status move_to_end(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
@@ -366,7 +388,7 @@ static Status move_to_end(Tx *tx, const Args *a, Var **out)
     TRY(var_hash(tx, a->v[1], &k, &h));
     TRY(dict_find(tx, d, a->v[1], k, h, &v));
     if (v == NULL)
-        return key_error(tx, a->v[1]);
+        return raw_key_error(tx, a->v[1]);
     TRY(dict_remove(tx, d, a->v[1], k, h, &was));
     TRY(dict_store(tx, d, a->v[1], k, h, v));
     if (!yes)
@@ -402,7 +424,7 @@ static Status count_elements(Tx *tx, const Args *a, Var **out)
         if (item == NULL)
             return give_none(tx, out);
         TRY(dict_lookup(tx, d, item, &n));
-        TRY(var_binary(tx, n ? n : zero, one, NB_ADD, &n));
+        TRY(var_binary(tx, n ? n : zero, one, BINOP_ADD, &n));
         TRY(dict_put(tx, d, item, n));
     }
 }
@@ -412,7 +434,7 @@ static Status count_elements(Tx *tx, const Args *a, Var **out)
 static Status or_(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
-    return kind_dict.binary(tx, &d->v, a->v[1], NB_OR, false, out);
+    return kind_dict.binary(tx, &d->v, a->v[1], BINOP_OR, false, out);
 }
 
 static Status ior(Tx *tx, const Args *a, Var **out)
@@ -499,7 +521,7 @@ const Handler handlers_dict[] = {
     { "collections.OrderedDict.__init__", 1, 2, update, ANY_KW },
     { "collections.OrderedDict.fromkeys", 2, 3, fromkeys, "value" },
     { "collections.OrderedDict.setdefault", 2, 3, setdefault, "default" },
-    { "collections.OrderedDict.pop", 2, 3, pop_, "default" },
+    { "collections.OrderedDict.pop", 2, 3, odict_pop, "default" },
     { "collections.OrderedDict.popitem", 1, 2, odict_popitem, "last" },
     { "collections.OrderedDict.move_to_end", 2, 3, move_to_end, "last" },
     { "collections.OrderedDict.update", 1, 2, update, ANY_KW },

@@ -2,8 +2,8 @@
  * builtin/functools.c -- functools, and objects of C classes that are callables by themselves (itemgetter, lru_cache).
  *
  * lru_cache (rule 22): a call whose key is in the cache is its value, guarded by "the cache has that value under this
- * key"; counters and order of use of such hits are not kept (docs/limits.md). A call that would run the function breaks, so that
- * it runs for real and fills the cache; only pure availability checks of libraries run while tracing.
+ * key"; counters and order of use of such hits are not kept (docs/limits.md). A call that would run the function fills the cache while
+ * tracing if the function's own trace shows it to be free of effects; else it breaks, and runs for real.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
@@ -40,7 +40,8 @@ static Status reduce(Tx *tx, const Args *a, Var **out)
             TRY(var_call2(tx, a->v[0], acc, item, &acc));
     }
     if (acc == NULL)
-        return raise_type(tx, PyExc_TypeError, "reduce() of empty iterable with no initial value");
+        return raise_type(tx, PyExc_TypeError,
+                          "reduce() of empty iterable with no initial value");
     *out = acc;
     return ST_OK;
 }
@@ -66,9 +67,18 @@ static Status make_getter(Tx *tx, const char *name, const Args *a, Var **out)
     return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
-static Status itemgetter(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "itemgetter", a, out); }
-static Status attrgetter(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "attrgetter", a, out); }
-static Status methodcaller(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "methodcaller", a, out); }
+static Status itemgetter(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "itemgetter", a, out);
+}
+static Status attrgetter(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "attrgetter", a, out);
+}
+static Status methodcaller(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "methodcaller", a, out);
+}
 
 /* `a.b.c` */
 static Status dotted(Tx *tx, Var *v, PyObject *path, Var **out)
@@ -119,7 +129,8 @@ static Status call_methodcaller(Tx *tx, PyObject *spec, const Args *a, Var **out
     TRY_PTR(v);
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(wrap_pinned(tx, PyTuple_GET_ITEM(spec, i + 1), NULL, &v[i]));
-    return var_call_method(tx, a->v[0], PyUnicode_AsUTF8(PyTuple_GET_ITEM(spec, 0)), v, (int)n, out);
+    return var_call_method(tx, a->v[0], PyUnicode_AsUTF8(PyTuple_GET_ITEM(spec, 0)), v,
+                           (int)n, out);
 }
 
 /* -- lru_cache ---------------------------------------------------------------- */
@@ -127,7 +138,20 @@ static Status call_methodcaller(Tx *tx, PyObject *spec, const Args *a, Var **out
 /* Objects that are equal to nothing but themselves, so that a look into the cache runs no user code. */
 static bool by_identity(PyObject *o)
 {
-    return Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash && Py_TYPE(o)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+    return Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash &&
+           Py_TYPE(o)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+/* A torch.Size hashes and compares as the tuple that it is. */
+static Status size_part(Tx *tx, TupleVar *t, PyObject **out)
+{
+    Var *plain;
+    PyObject *tuple;
+    TRY(tuple_new(tx, t->items, t->n, &plain));
+    TRY(fold_value(tx, plain, &tuple));
+    *out = tuple ? tx_hold(tx, PyObject_CallOneArg((PyObject *)torch_types.size, tuple))
+                 : NULL;
+    return tuple && *out == NULL ? raise_now(tx) : ST_OK;
 }
 
 static Status key_part(Tx *tx, Var *v, PyObject **out)
@@ -136,29 +160,13 @@ static Status key_part(Tx *tx, Var *v, PyObject **out)
     if (*out != NULL)
         return ST_OK;
     TRY(var_real(tx, &v));
+    if (v->kind == &kind_tuple && torch_ready && v->type == torch_types.size)
+        return size_part(tx, AS(TupleVar, v), out);
     if (v->real == NULL || v->kind == &kind_tensor || !by_identity(v->real))
         return ST_OK;
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));
     *out = v->real;
-    return ST_OK;
-}
-
-/* As lru_cache_make_key without `typed`: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known. */
-static Status cache_key(Tx *tx, const Args *a, PyObject **out)
-{
-    *out = NULL;
-    PyObject *t = tx_hold(tx, PyTuple_New(a->n));
-    TRY_PTR(t);
-    for (int i = 0; i < a->n; i++) {
-        PyObject *o;
-        TRY(key_part(tx, a->v[i], &o));
-        if (o == NULL)
-            return ST_OK;
-        PyTuple_SET_ITEM(t, i, Py_NewRef(o));
-    }
-    PyObject *only = a->n == 1 ? PyTuple_GET_ITEM(t, 0) : NULL;
-    *out = only && (PyLong_CheckExact(only) || PyUnicode_CheckExact(only)) ? only : t;
     return ST_OK;
 }
 
@@ -178,6 +186,54 @@ static PyObject *cache_of(PyObject *wrapper)
     if (Py_TYPE(wrapper)->tp_traverse)
         Py_TYPE(wrapper)->tp_traverse(wrapper, find_dict, found);
     return found[0];
+}
+
+/* What lru_cache puts between positional and keyword arguments of a key: found in the cache of a function of our own. */
+static PyObject *keyword_mark(void)
+{
+    static PyObject *mark;
+    if (mark == NULL) {
+        PyObject *names = PyDict_New(), *done = NULL, *wrapper;
+        if (names)
+            done = PyRun_String("import functools\n@functools.lru_cache(None)\ndef "
+                                "f(**k): pass\nf(a=1)\n",
+                                Py_file_input, names, names);
+        wrapper = done ? PyDict_GetItemString(names, "f") : NULL;
+        PyObject *cache = wrapper ? cache_of(wrapper) : NULL, *key, *value;
+        Py_ssize_t pos = 0;
+        if (cache && PyDict_Next(cache, &pos, &key, &value) &&
+            PySequence_Fast_GET_SIZE(key) == 3)
+            mark = Py_NewRef(PySequence_Fast_GET_ITEM(key, 0));
+        PyErr_Clear();
+        Py_XDECREF(done);
+        Py_XDECREF(names);
+    }
+    return mark;
+}
+
+/* As lru_cache_make_key without `typed`: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
+ * parts: the arguments, in the order of the call. */
+static Status cache_key(Tx *tx, const Args *a, PyObject **parts, PyObject **out)
+{
+    Py_ssize_t n = 0;
+    *out = NULL;
+    PyObject *t = tx_hold(tx, PyTuple_New(a->n + (a->nkw ? 1 + 2 * a->nkw : 0)));
+    TRY_PTR(t);
+    if (a->nkw && keyword_mark() == NULL)
+        return ST_OK;
+    for (int i = 0; i < a->n + a->nkw; i++) {
+        TRY(key_part(tx, a->v[i], &parts[i]));
+        if (parts[i] == NULL)
+            return ST_OK;
+        if (i == a->n)
+            PyTuple_SET_ITEM(t, n++, Py_NewRef(keyword_mark()));
+        if (i >= a->n)
+            PyTuple_SET_ITEM(t, n++, Py_NewRef(PyTuple_GET_ITEM(a->kwnames, i - a->n)));
+        PyTuple_SET_ITEM(t, n++, Py_NewRef(parts[i]));
+    }
+    PyObject *only = n == 1 ? PyTuple_GET_ITEM(t, 0) : NULL;
+    *out = only && (PyLong_CheckExact(only) || PyUnicode_CheckExact(only)) ? only : t;
+    return ST_OK;
 }
 
 /* Entries of bounded caches are links, which show nothing; but the wrapper visits key, result and type of each of them, behind
@@ -221,8 +277,10 @@ static PyObject *entry_result(PyObject *wrapper, PyObject *cache, PyObject *entr
 /* Functions of libraries that only look what is installed: running one while tracing does what the program is about to do. */
 static bool availability_check(PyObject *wrapper)
 {
-    static const char *const modules[] = { "transformers.utils.import_utils", "transformers.utils.generic",
-                                           "torch.utils._triton", "accelerate.utils.imports" };
+    static const char *const modules[] = { "transformers.utils.import_utils",
+                                           "transformers.utils.generic",
+                                           "torch.utils._triton",
+                                           "accelerate.utils.imports" };
     PyObject **attrs = _PyObject_GetDictPtr(wrapper);
     PyObject *m = attrs && *attrs ? PyDict_GetItemString(*attrs, "__module__") : NULL;
     for (size_t i = 0; m && PyUnicode_Check(m) && i < COUNT_OF(modules); i++)
@@ -231,21 +289,73 @@ static bool availability_check(PyObject *wrapper)
     return false;
 }
 
-static Status fill_cache(Tx *tx, PyObject *wrapper, const Args *a)
+typedef struct Trial {
+    Var *fn;
+    const Args *args;
+} Trial;
+
+static Status try_call(Tx *tx, void *arg, Var **out)
 {
-    PyObject *v[8];
-    if (!availability_check(wrapper) || a->n > 8)
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache, not called with these arguments before");
-    for (int i = 0; i < a->n; i++)
-        TRY(key_part(tx, a->v[i], &v[i]));
-    return tx_hold(tx, PyObject_Vectorcall(wrapper, v, (size_t)a->n, NULL)) ? ST_OK : raise_now(tx);
+    Trial *t = arg;
+    return var_call(tx, t->fn, t->args, out);
 }
 
-static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject *key, PyObject *entry, Var **out)
+static int find_object(PyObject *o, void *arg)
 {
+    PyObject **wanted = arg;
+    if (o == *wanted)
+        *wanted = NULL;
+    return 0;
+}
+
+/* The Python function that the wrapper calls, or NULL. */
+static PyObject *wrapped_of(PyObject *wrapper)
+{
+    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
+    PyObject *f = attrs && *attrs ? PyDict_GetItemString(*attrs, "__wrapped__") : NULL,
+             *wanted = f;
+    if (f && PyFunction_Check(f))
+        Py_TYPE(wrapper)->tp_traverse(wrapper, find_object, &wanted);
+    return wanted == NULL ? f : NULL;
+}
+
+/* A function that its trace shows to be one of its arguments alone may run at once, before the program is that far. */
+static Status try_wrapped(Tx *tx, PyObject *wrapper, const Args *a)
+{
+    Trial t = { .args = a };
+    size_t nodes = tx->graph.node.n;
+    PyObject *f = wrapped_of(wrapper);
+    Var *ignored;
+    if (f == NULL)
+        return graph_break(
+            tx, BRK_UNKNOWN_CALL, "%s",
+            "a function with lru_cache, not called with these arguments before");
+    TRY(wrap_pinned(tx, f, NULL, &t.fn));
+    TRY(run_closed(tx, try_call, &t, &ignored));
+    if (tx->graph.node.n != nodes)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with lru_cache that makes tensors");
+    return ST_OK;
+}
+
+static Status fill_cache(Tx *tx, PyObject *wrapper, PyObject **parts, const Args *a)
+{
+    if (!availability_check(wrapper))
+        TRY(try_wrapped(tx, wrapper, a));
+    PyObject *kwnames = a->nkw ? a->kwnames : NULL;
+    return tx_hold(tx, PyObject_Vectorcall(wrapper, parts, (size_t)a->n, kwnames))
+               ? ST_OK
+               : raise_now(tx);
+}
+
+static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject *entry,
+                           Var **out)
+{
+    PyObject *key = stored_key(cache, entry); /* the check finds it by its address */
     PyObject *result = entry_result(wrapper, cache, entry);
     Source *dict = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, cache), 0);
-    Source *item = dict ? source_get(&tx->sources, SRC_ITEM, dict, tx_keep(tx, key), 0) : NULL;
+    Source *item =
+        dict ? source_get(&tx->sources, SRC_ITEM, dict, tx_keep(tx, key), 0) : NULL;
     TRY_PTR(item);
     if (result == NULL)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
@@ -256,21 +366,23 @@ static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject 
 static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     PyObject *wrapper = fn->real, *cache = cache_of(wrapper), *key, *entry;
-    if (a->nkw || cache == NULL)
+    PyObject **parts = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof *parts);
+    TRY_PTR(parts);
+    if (cache == NULL)
         return ST_DECLINE;
-    TRY(cache_key(tx, a, &key));
+    TRY(cache_key(tx, a, parts, &key));
     if (key == NULL)
         return ST_DECLINE;
     entry = PyDict_GetItemWithError(cache, key);
     if (entry == NULL && !PyErr_Occurred()) {
-        TRY(fill_cache(tx, wrapper, a));
+        TRY(fill_cache(tx, wrapper, parts, a));
         entry = PyDict_GetItemWithError(cache, key);
     }
     if (entry == NULL) {
         PyErr_Clear();
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
     }
-    return cached_value(tx, wrapper, cache, key, entry, out);
+    return cached_value(tx, wrapper, cache, entry, out);
 }
 
 /* -- Existing callables of C classes -------------------------------------------- */
@@ -279,15 +391,18 @@ static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
 {
     PyObject *r = tx_hold(tx, PyObject_CallMethod(o, "__reduce__", NULL));
     TRY_PTR(r);
-    *args = PyTuple_GET_ITEM(r, 1); /* a methodcaller with keywords is a partial of its class */
+    *args = PyTuple_GET_ITEM(
+        r, 1); /* a methodcaller with keywords is a partial of its class */
     return PyTuple_GET_ITEM(r, 0) == (PyObject *)Py_TYPE(o) ? ST_OK : ST_DECLINE;
 }
 
 Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     const char *name = fn->type ? fn->type->tp_name : "";
-    bool item = strcmp(name, "operator.itemgetter") == 0, attr = strcmp(name, "operator.attrgetter") == 0;
-    bool method = strcmp(name, "operator.methodcaller") == 0, cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
+    bool item = strcmp(name, "operator.itemgetter") == 0,
+         attr = strcmp(name, "operator.attrgetter") == 0;
+    bool method = strcmp(name, "operator.methodcaller") == 0,
+         cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
     PyObject *parts;
     if (fn->real == NULL || !(item || attr || method || cached))
         return ST_DECLINE;
@@ -296,7 +411,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
     if (cached)
         return call_cached(tx, fn, a, out);
     TRY(parts_of(tx, fn->real, &parts));
-    return method ? call_methodcaller(tx, parts, a, out) : call_getter(tx, parts, a, item, out);
+    return method ? call_methodcaller(tx, parts, a, out)
+                  : call_getter(tx, parts, a, item, out);
 }
 
 /* -- The rows --------------------------------------------------------------- */

@@ -30,11 +30,19 @@ static inline Args args_tail(const Args *a, int skip)
     return (Args){ a->v + skip, a->n - skip, a->nkw, a->kwnames };
 }
 
+/* Traces code that will be run for real and by itself, so that it must not read what is pending nor change what exists; what it asks
+ * stays guarded. Breaks otherwise, and if it raises. */
+typedef Status (*ClosedFn)(Tx *tx, void *arg, Var **out);
+Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out);
+
 /* Object of a dotted path in a loaded module, held by the trace; NULL without exception if there is none. */
 PyObject *lookup_path(Tx *tx, const char *module, const char *name);
 
 /* Existing or constant object behind the value whose identity the trace may rely on: classes, functions, modules, constants. */
-static inline PyObject *known_object(Var *v) { return v->real; }
+static inline PyObject *known_object(Var *v)
+{
+    return v->real;
+}
 
 /* exc.c: calls of exception classes and of the methods that all of them share; declines others. */
 Status exc_match(Tx *tx, PyObject *callable, const Args *a, Var **out);

@@ -2,7 +2,6 @@
  * builtin/iter.c -- iter, next, reversed, zip, map, filter, enumerate and itertools.
  */
 #include "builtin/parts.h"
-#include <opcode.h>
 
 /* -- Shared ---------------------------------------------------------------------- */
 
@@ -26,8 +25,8 @@ static Status is_none(Tx *tx, Var **v, bool *yes)
 }
 
 /* A wrapping iterator over all arguments behind the first `skip`. */
-static Status wrap_all(Tx *tx, PyTypeObject *t, char what, Var *fn, const Args *a, int skip,
-                       WrapIterVar **out)
+static Status wrap_all(Tx *tx, PyTypeObject *t, char what, Var *fn, const Args *a,
+                       int skip, WrapIterVar **out)
 {
     Var **its;
     int n;
@@ -56,7 +55,8 @@ static Status iter_(Tx *tx, const Args *a, Var **out)
     TRY(var_type_of(tx, a->v[0], &t));
     if (t->tp_call == NULL)
         return raise_type(tx, PyExc_TypeError, "iter(v, w): v must be callable");
-    return wrapiter_make(tx, &PyCallIter_Type, 'c', a->v[0], &a->v[1], 1, (WrapIterVar **)out);
+    return wrapiter_make(tx, &PyCallIter_Type, 'c', a->v[0], &a->v[1], 1,
+                         (WrapIterVar **)out);
 }
 
 static Status stop_iteration(Tx *tx, Var *value)
@@ -109,7 +109,8 @@ static Status next_(Tx *tx, const Args *a, Var **out)
     return stop_iteration(tx, gen ? tx->result : NULL);
 }
 
-static Status backwards(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Var **out)
+static Status backwards(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n,
+                        Var **out)
 {
     IterVar *it;
     TRY(iter_make(tx, t, seq, items, n, &it));
@@ -230,7 +231,8 @@ static Status enumerate_(Tx *tx, const Args *a, Var **out)
         TRY(var_real(tx, &start));
         if (!(t->tp_as_number && t->tp_as_number->nb_index))
             return raise_type(tx, PyExc_TypeError,
-                              "'%.200s' object cannot be interpreted as an integer", t->tp_name);
+                              "'%.200s' object cannot be interpreted as an integer",
+                              t->tp_name);
         if (t != &PyLong_Type)
             return ST_DECLINE;
         if (start->kind == &kind_const && PyLong_CheckExact(start->real) &&
@@ -252,16 +254,19 @@ static Status chain_(Tx *tx, const Args *a, Var **out)
         memcpy(items, a->v, sizeof(Var *) * (size_t)a->n);
     TRY(tuple_new(tx, items, a->n, &all));
     TRY(iter_new(tx, &PyTupleIter_Type, all, items, a->n, &it));
-    return wrapiter_make(tx, known_types[TY_CHAIN], 'h', NULL, &it, 1, (WrapIterVar **)out);
+    return wrapiter_make(tx, known_types[TY_CHAIN], 'h', NULL, &it, 1,
+                         (WrapIterVar **)out);
 }
 
 /* A class method: the class comes first. */
 static Status chain_from(Tx *tx, const Args *a, Var **out)
 {
-    return wrap_one(tx, known_type(TY_CHAIN), 'h', NULL, a->v[a->n - 1], (WrapIterVar **)out);
+    return wrap_one(tx, known_type(TY_CHAIN), 'h', NULL, a->v[a->n - 1],
+                    (WrapIterVar **)out);
 }
 
-static Status slice_bound(Tx *tx, Var *v, Py_ssize_t least, const char *message, Py_ssize_t *out)
+static Status slice_bound(Tx *tx, Var *v, Py_ssize_t least, const char *message,
+                          Py_ssize_t *out)
 {
     PyObject *k;
     TRY(var_const(tx, v, &k));
@@ -288,7 +293,8 @@ static Status islice_(Tx *tx, const Args *a, Var **out)
         TRY(slice_bound(tx, a->v[2], 0, "Stop argument for islice()" BOUND, &stop));
         if (a->n == 4)
             TRY(slice_bound(tx, a->v[3], 1,
-                            "Step for islice() must be a positive integer or None.", &step));
+                            "Step for islice() must be a positive integer or None.",
+                            &step));
     }
     TRY(wrap_one(tx, known_type(TY_ISLICE), 's', NULL, a->v[0], &w));
     w->state = (uintptr_t)start;
@@ -380,7 +386,8 @@ static Status accumulate_(Tx *tx, const Args *a, Var **out)
     static Status name(Tx *tx, const Args *a, Var **out)                                 \
     {                                                                                    \
         TRY(var_real(tx, &a->v[0]));                                                     \
-        return wrap_one(tx, known_type(type), letter, a->v[0], a->v[1], (WrapIterVar **)out); \
+        return wrap_one(tx, known_type(type), letter, a->v[0], a->v[1],                  \
+                        (WrapIterVar **)out);                                            \
     }
 WITH_FUNCTION(starmap_, TY_STARMAP, 'S')
 WITH_FUNCTION(takewhile_, TY_TAKEWHILE, 't')
@@ -397,7 +404,8 @@ static Status compress_(Tx *tx, const Args *a, Var **out)
     MEM(known_type(TY_COMPRESS));
     TRY(var_iter(tx, data, &its[0]));
     TRY(var_iter(tx, selectors, &its[1]));
-    return wrapiter_make(tx, known_types[TY_COMPRESS], 'C', NULL, its, 2, (WrapIterVar **)out);
+    return wrapiter_make(tx, known_types[TY_COMPRESS], 'C', NULL, its, 2,
+                         (WrapIterVar **)out);
 }
 
 static Status pairwise_(Tx *tx, const Args *a, Var **out)
@@ -409,7 +417,8 @@ static Status zip_longest_(Tx *tx, const Args *a, Var **out)
 {
     Var *fill = args_kw(a, "fillvalue");
     WrapIterVar *w;
-    TRY(wrap_all(tx, known_type(TY_ZIP_LONGEST), 'Z', fill ? fill : tx_none(tx), a, 0, &w));
+    TRY(wrap_all(tx, known_type(TY_ZIP_LONGEST), 'Z', fill ? fill : tx_none(tx), a, 0,
+                 &w));
     w->state = (uintptr_t)w->n;
     *out = &w->v;
     return ST_OK;
@@ -442,7 +451,8 @@ static Status positions(Tx *tx, PyTypeObject *type, Var **pools, int n, PyObject
     for (PyObject *row; (row = PyIter_Next(it)) != NULL;) {
         MEM(tx_hold(tx, row) && PyList_Append(*rows, row) == 0);
         if (PyList_GET_SIZE(*rows) > ROWS_MAX)
-            return graph_break(tx, BRK_LOOP_BUDGET, "%s() of too many items", type->tp_name);
+            return graph_break(tx, BRK_LOOP_BUDGET, "%s() of too many items",
+                               type->tp_name);
     }
     return PyErr_Occurred() ? ST_ERROR : ST_OK;
 }

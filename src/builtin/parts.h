@@ -47,6 +47,7 @@ Status sort_options(Tx *tx, const Args *a, Var **key, bool *reverse);
 /* An iterator over the arguments behind the first `skip`. */
 Status iters_of(Tx *tx, const Args *a, int skip, Var ***its, int *n);
 /* start and stop of index(): clamped like PySlice bounds, against a length of n. */
-Status index_bounds(Tx *tx, const Args *a, int at, Py_ssize_t n, Py_ssize_t *start, Py_ssize_t *stop);
+Status index_bounds(Tx *tx, const Args *a, int at, Py_ssize_t n, Py_ssize_t *start,
+                    Py_ssize_t *stop);
 
 #endif

@@ -2,7 +2,6 @@
  * builtin/reduce.c -- functions that walk an iterable to one result: min, max, sum, any, all, sorted.
  */
 #include "builtin/parts.h"
-#include <opcode.h>
 
 /* -- min and max ------------------------------------------------------------------- */
 
@@ -50,9 +49,9 @@ static Status extreme(Tx *tx, const Args *a, int op, const char *name, Var **out
     Var *fallback = args_kw(a, "default");
     Best b = { .fn = args_kw(a, "key"), .op = op };
     if (a->n > 1 && fallback)
-        return raise_type(tx, PyExc_TypeError,
-                          "Cannot specify a default for %s() with multiple positional arguments",
-                          name);
+        return raise_type(
+            tx, PyExc_TypeError,
+            "Cannot specify a default for %s() with multiple positional arguments", name);
     if (b.fn != NULL) {
         TRY(var_real(tx, &b.fn));
         if (b.fn->kind == &kind_const && b.fn->real == Py_None)
@@ -105,7 +104,7 @@ static Status sum_(Tx *tx, const Args *a, Var **out)
         TRY(var_next(tx, it, &item));
         if (item == NULL)
             return *out = total, ST_OK;
-        TRY(var_binary(tx, total, item, NB_ADD, &total));
+        TRY(var_binary(tx, total, item, BINOP_ADD, &total));
     }
 }
 

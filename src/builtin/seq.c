@@ -2,7 +2,6 @@
  * builtin/seq.c -- list, tuple and slice: constructors and methods.
  */
 #include "builtin/parts.h"
-#include <opcode.h>
 
 /* -- Shared ---------------------------------------------------------------------- */
 
@@ -33,8 +32,9 @@ Status index_bounds(Tx *tx, const Args *a, int at, Py_ssize_t n, Py_ssize_t *sta
         PyTypeObject *t;
         TRY(var_type_of(tx, a->v[at + i], &t));
         if (!(t->tp_as_number && t->tp_as_number->nb_index))
-            return raise_type(tx, PyExc_TypeError,
-                              "slice indices must be integers or have an __index__ method");
+            return raise_type(
+                tx, PyExc_TypeError,
+                "slice indices must be integers or have an __index__ method");
         TRY(var_const(tx, a->v[at + i], &k));
         if (k == NULL)
             return graph_break(tx, BRK_NO_SLOT, "bound of type %s", t->tp_name);
@@ -134,7 +134,7 @@ static Status size_numel(Tx *tx, const Args *a, Var **out)
     Var *r;
     TRY(const_int(tx, 1, &r));
     for (Py_ssize_t i = 0; i < t->n; i++)
-        TRY(var_binary(tx, r, t->items[i], NB_MULTIPLY, &r));
+        TRY(var_binary(tx, r, t->items[i], BINOP_MULTIPLY, &r));
     *out = r;
     return ST_OK;
 }
@@ -353,7 +353,7 @@ static Status list_iadd(Tx *tx, const Args *a, Var **out)
 static Status list_imul(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    TRY(var_binary(tx, &l->v, a->v[1], NB_INPLACE_MULTIPLY, out));
+    TRY(var_binary(tx, &l->v, a->v[1], IN_PLACE(MULTIPLY), out));
     *out = a->v[0];
     return ST_OK;
 }
@@ -381,22 +381,23 @@ static Status binary(Tx *tx, const Args *a, int op, bool reflected, Var **out)
     Var *c;
     TRY(content_of(tx, a, &c));
     TRY(var_real(tx, &a->v[1]));
-    return c->kind->binary ? c->kind->binary(tx, c, a->v[1], op, reflected, out) : ST_DECLINE;
+    return c->kind->binary ? c->kind->binary(tx, c, a->v[1], op, reflected, out)
+                           : ST_DECLINE;
 }
 
 static Status add(Tx *tx, const Args *a, Var **out)
 {
-    return binary(tx, a, NB_ADD, false, out);
+    return binary(tx, a, BINOP_ADD, false, out);
 }
 
 static Status mul(Tx *tx, const Args *a, Var **out)
 {
-    return binary(tx, a, NB_MULTIPLY, false, out);
+    return binary(tx, a, BINOP_MULTIPLY, false, out);
 }
 
 static Status rmul(Tx *tx, const Args *a, Var **out)
 {
-    return binary(tx, a, NB_MULTIPLY, true, out);
+    return binary(tx, a, BINOP_MULTIPLY, true, out);
 }
 
 static Status compare(Tx *tx, const Args *a, int op, Var **out)
@@ -410,7 +411,10 @@ static Status compare(Tx *tx, const Args *a, int op, Var **out)
 }
 
 #define COMPARE(name, op)                                                                \
-    static Status name(Tx *tx, const Args *a, Var **out) { return compare(tx, a, op, out); }
+    static Status name(Tx *tx, const Args *a, Var **out)                                 \
+    {                                                                                    \
+        return compare(tx, a, op, out);                                                  \
+    }
 COMPARE(lt, Py_LT)
 COMPARE(le, Py_LE)
 COMPARE(eq, Py_EQ)
@@ -420,8 +424,11 @@ COMPARE(ge, Py_GE)
 
 #define COMPARES(type)                                                                   \
     { type ".__lt__", 2, 2, lt, NULL }, { type ".__le__", 2, 2, le, NULL },              \
-    { type ".__eq__", 2, 2, eq, NULL }, { type ".__ne__", 2, 2, ne, NULL },              \
-    { type ".__gt__", 2, 2, gt, NULL }, { type ".__ge__", 2, 2, ge, NULL }
+        { type ".__eq__", 2, 2, eq, NULL }, { type ".__ne__", 2, 2, ne, NULL },          \
+        { type ".__gt__", 2, 2, gt, NULL },                                              \
+    {                                                                                    \
+        type ".__ge__", 2, 2, ge, NULL                                                   \
+    }
 
 /* -- The table --------------------------------------------------------------------------------- */
 

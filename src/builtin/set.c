@@ -17,7 +17,8 @@ static Status any_set(Tx *tx, const Args *a, SetVar **s, PyTypeObject **base)
         return ST_DECLINE;
     TRY(var_real(tx, &a->v[0]));
     Var *c = var_content(a->v[0]);
-    bool ok = c && (c->kind == &kind_set || (c->kind == &kind_const && PyAnySet_Check(c->real)));
+    bool ok = c && (c->kind == &kind_set ||
+                    (c->kind == &kind_const && PyAnySet_Check(c->real)));
     if (!ok)
         return ST_DECLINE;
     TRY(set_from(tx, c, true, s));
@@ -104,7 +105,8 @@ static Status frozenset_new_(Tx *tx, const Args *a, Var **out)
     TRY(set_make(tx, &PyFrozenSet_Type, &s));
     if (a->n > 1)
         TRY(set_update(tx, s, a->v[1]));
-    return t == &PyFrozenSet_Type ? (*out = &s->v, ST_OK) : new_with_content(tx, t, &s->v, out);
+    return t == &PyFrozenSet_Type ? (*out = &s->v, ST_OK)
+                                  : new_with_content(tx, t, &s->v, out);
 }
 
 static Status set_init(Tx *tx, const Args *a, Var **out)
@@ -211,7 +213,8 @@ static Status common(Tx *tx, SetVar *s, Var *other, PyTypeObject *base, SetVar *
     TRY(is_set_like(tx, other, &set));
     if (set) {
         TRY(operand(tx, other, &b));
-        return b == s ? set_copy(tx, s, base, out) : set_algebra(tx, s, b, '&', base, out);
+        return b == s ? set_copy(tx, s, base, out)
+                      : set_algebra(tx, s, b, '&', base, out);
     }
     TRY(set_make(tx, base, out));
     TRY(var_iter(tx, other, &it));
@@ -225,7 +228,8 @@ static Status common(Tx *tx, SetVar *s, Var *other, PyTypeObject *base, SetVar *
     }
 }
 
-static Status intersect_all(Tx *tx, const Args *a, SetVar *s, PyTypeObject *base, SetVar **out)
+static Status intersect_all(Tx *tx, const Args *a, SetVar *s, PyTypeObject *base,
+                            SetVar **out)
 {
     if (a->n == 1)
         return set_copy(tx, s, base, out);
@@ -247,21 +251,9 @@ static Status intersection(Tx *tx, const Args *a, Var **out)
 
 static Status discard_all(Tx *tx, SetVar *s, Var *other)
 {
-    bool set, was;
     SetVar *b;
-    Var *it, *item;
-    TRY(is_set_like(tx, other, &set));
-    if (set) {
-        TRY(operand(tx, other, &b));
-        return b == s ? set_clear(tx, s) : set_algebra_in_place(tx, s, b, '-');
-    }
-    TRY(var_iter(tx, other, &it));
-    for (;;) {
-        TRY(var_next(tx, it, &item));
-        if (item == NULL)
-            return ST_OK;
-        TRY(set_discard(tx, s, item, &was));
-    }
+    TRY(operand(tx, other, &b));
+    return b == s ? set_clear(tx, s) : set_algebra_in_place(tx, s, b, '-');
 }
 
 static Status difference(Tx *tx, const Args *a, Var **out)
@@ -380,12 +372,15 @@ static Status isdisjoint(Tx *tx, const Args *a, Var **out)
 
 #define NEW_SETS(type)                                                                   \
     { type ".copy", 1, 1, copy, NULL }, { type ".union", 1, -1, union_, NULL },          \
-    { type ".intersection", 1, -1, intersection, NULL },                                 \
-    { type ".difference", 1, -1, difference, NULL },                                     \
-    { type ".symmetric_difference", 2, 2, symmetric_difference, NULL },                  \
-    { type ".issubset", 2, 2, issubset, NULL }, { type ".issuperset", 2, 2, issuperset, NULL }, \
-    { type ".isdisjoint", 2, 2, isdisjoint, NULL },                                      \
-    { type ".__contains__", 2, 2, contains, NULL }
+        { type ".intersection", 1, -1, intersection, NULL },                             \
+        { type ".difference", 1, -1, difference, NULL },                                 \
+        { type ".symmetric_difference", 2, 2, symmetric_difference, NULL },              \
+        { type ".issubset", 2, 2, issubset, NULL },                                      \
+        { type ".issuperset", 2, 2, issuperset, NULL },                                  \
+        { type ".isdisjoint", 2, 2, isdisjoint, NULL },                                  \
+    {                                                                                    \
+        type ".__contains__", 2, 2, contains, NULL                                       \
+    }
 
 const Handler handlers_set[] = {
     { "builtins.set", 0, 1, set_, NULL },
@@ -399,7 +394,8 @@ const Handler handlers_set[] = {
     { "builtins.set.update", 1, -1, update, NULL },
     { "builtins.set.difference_update", 1, -1, difference_update, NULL },
     { "builtins.set.intersection_update", 1, -1, intersection_update, NULL },
-    { "builtins.set.symmetric_difference_update", 2, 2, symmetric_difference_update, NULL },
+    { "builtins.set.symmetric_difference_update", 2, 2, symmetric_difference_update,
+      NULL },
     NEW_SETS("builtins.set"),
     { "builtins.frozenset", 0, 1, frozenset_, NULL },
     { "builtins.frozenset.__new__", 1, 2, frozenset_new_, NULL },

@@ -99,7 +99,8 @@ static Status insert_rest(Tx *tx, Var **keys, Py_ssize_t *v, Py_ssize_t n, Py_ss
     return ST_OK;
 }
 
-static Status merge_sort(Tx *tx, Var **keys, Py_ssize_t *v, Py_ssize_t n, Py_ssize_t *spare)
+static Status merge_sort(Tx *tx, Var **keys, Py_ssize_t *v, Py_ssize_t n,
+                         Py_ssize_t *spare)
 {
     Py_ssize_t run;
     if (n < RUN) {
@@ -120,7 +121,8 @@ static Status merge_sort(Tx *tx, Var **keys, Py_ssize_t *v, Py_ssize_t n, Py_ssi
     return ST_OK;
 }
 
-static Status sort_traced(Tx *tx, Var **keys, Py_ssize_t n, bool reverse, Py_ssize_t *order)
+static Status sort_traced(Tx *tx, Var **keys, Py_ssize_t n, bool reverse,
+                          Py_ssize_t *order)
 {
     Py_ssize_t *spare = tx_alloc(tx, sizeof *spare * (size_t)(n + 1));
     MEM(spare);
@@ -149,7 +151,8 @@ Status sort_items(Tx *tx, Var **items, Py_ssize_t n, Var *key, bool reverse, Var
             TRY(var_call1(tx, key, items[i], &keys[i]));
     }
     TRY(all_plain(tx, keys, n, &plain));
-    TRY(plain ? sort_real(tx, keys, n, reverse, order) : sort_traced(tx, keys, n, reverse, order));
+    TRY(plain ? sort_real(tx, keys, n, reverse, order)
+              : sort_traced(tx, keys, n, reverse, order));
     for (Py_ssize_t i = 0; i < n; i++)
         sorted[i] = items[order[i]];
     *out = sorted;

@@ -19,7 +19,7 @@ Status var_touch(Tx *tx, Var *v)
     if (!exists(v))
         return ST_OK;
     if (tx->foreign)
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code in the graph that changes what exists");
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself changes what exists");
     if (v->dirty)
         return ST_OK;
     SET(tx, v->dirty, 1);

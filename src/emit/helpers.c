@@ -176,6 +176,17 @@ PyObject *do_set_grad(PyObject *m, PyObject *const *a, Py_ssize_t n)
     Py_RETURN_NONE;
 }
 
+/* The region's own object, which is a value of the program, leaves it. */
+PyObject *do_enter_cast(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *modes = PyImport_ImportModule("torch.amp.autocast_mode");
+    PyObject *enter = modes ? PyObject_GetAttrString(modes, "_enter_autocast") : NULL;
+    PyObject *mode = enter ? PyObject_Vectorcall(enter, a, (size_t)n, NULL) : NULL;
+    Py_XDECREF(modes);
+    Py_XDECREF(enter);
+    return mode;
+}
+
 /* -- The table ------------------------------------------------------------------- */
 
 struct HelperTypes helper_types;

@@ -67,6 +67,19 @@ PyObject *do_update_dict(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Sets -------------------------------------------------------------------------- */
 
+/* The operators themselves, whatever a subclass makes of them. */
+static int set_operate(PyObject *set, char what, PyObject *other)
+{
+    PyNumberMethods *nb = PySet_Type.tp_as_number;
+    if (what == '|')
+        return _PySet_Update(set, other);
+    PyObject *r = what == '&'   ? nb->nb_inplace_and(set, other)
+                  : what == '_' ? nb->nb_inplace_subtract(set, other)
+                                : nb->nb_inplace_xor(set, other);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
 static int set_step(PyObject *set, char what, PyObject *item)
 {
     if (what == 'c')
@@ -75,18 +88,22 @@ static int set_step(PyObject *set, char what, PyObject *item)
         return PySet_Add(set, item);
     if (what == '-')
         return PySet_Discard(set, item) < 0 ? -1 : 0;
-    PyObject *popped = PySet_Pop(set);
-    Py_XDECREF(popped);
-    return popped ? 0 : -1;
+    if (what == 'p') {
+        PyObject *popped = PySet_Pop(set);
+        Py_XDECREF(popped);
+        return popped ? 0 : -1;
+    }
+    return set_operate(set, what, item);
 }
 
-/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears. */
+/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
+ * next item, a set or dict. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     const char *steps = PyBytes_AS_STRING(a[1]);
     PyObject *const *item = a + 2;
     for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(a[1]); i++) {
-        bool takes = steps[i] == '+' || steps[i] == '-';
+        bool takes = steps[i] != 'p' && steps[i] != 'c';
         if (set_step(a[0], steps[i], takes ? *item++ : NULL) < 0)
             return NULL;
     }

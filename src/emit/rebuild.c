@@ -204,7 +204,7 @@ Status emit_set_steps(Emit *e, Var *v, PyObject **steps, Var ***items, int *n)
     *n = 0;
     for (size_t i = 0; i < s->log.n; i++) {
         what[count++] = (char)s->log.v[i].what;
-        if (s->log.v[i].what == '+' || s->log.v[i].what == '-')
+        if (s->log.v[i].what != 'p' && s->log.v[i].what != 'c')
             (*items)[(*n)++] = s->log.v[i].item;
     }
     for (size_t i = 0; s->shadow && (k = keymap_next(&s->items, &i));)

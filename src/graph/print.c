@@ -80,7 +80,8 @@ static void put_function(Text *t, PyObject *f)
     }
     PyObject *held_module, *held_name;
     const char *module = str_attr(f, "__module__", &held_module);
-    const char *name = str_attr(f, PyFunction_Check(f) ? "__qualname__" : "__name__", &held_name);
+    const char *name =
+        str_attr(f, PyFunction_Check(f) ? "__qualname__" : "__name__", &held_name);
     PyObject *self = PyCFunction_Check(f) ? PyCFunction_GET_SELF(f) : NULL;
     if (module == NULL && self && PyType_Check(self))
         module = "torch"; /* torch._C._VariableFunctions */
@@ -98,7 +99,8 @@ static void put_function(Text *t, PyObject *f)
 static bool torch_constant(PyObject *o)
 {
     static const char *const names[] = {
-        "torch.dtype", "torch.device", "torch.layout", "torch.memory_format", "torch.Size",
+        "torch.dtype",         "torch.device", "torch.layout",
+        "torch.memory_format", "torch.Size",
     };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(Py_TYPE(o)->tp_name, names[i]) == 0)
@@ -150,24 +152,12 @@ static void put_slice(Printer *p, const GArg *a)
 static void put_arg(Printer *p, const GArg *a)
 {
     switch (a->tag) {
-    case GA_CONST:
-        put_const(p->t, a->obj);
-        break;
-    case GA_NODE:
-        text_put(p->t, "v%u", p->number[a->node]);
-        break;
-    case GA_TUPLE:
-        put_items(p, a, "(", a->n == 1 ? ",)" : ")");
-        break;
-    case GA_LIST:
-        put_items(p, a, "[", "]");
-        break;
-    case GA_DICT:
-        put_items(p, a, "{", "}");
-        break;
-    case GA_SLICE:
-        put_slice(p, a);
-        break;
+    case GA_CONST: put_const(p->t, a->obj); break;
+    case GA_NODE: text_put(p->t, "v%u", p->number[a->node]); break;
+    case GA_TUPLE: put_items(p, a, "(", a->n == 1 ? ",)" : ")"); break;
+    case GA_LIST: put_items(p, a, "[", "]"); break;
+    case GA_DICT: put_items(p, a, "{", "}"); break;
+    case GA_SLICE: put_slice(p, a); break;
     }
 }
 

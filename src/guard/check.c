@@ -195,8 +195,8 @@ static PyTypeObject *deque;
 bool program_ready(void)
 {
     if (deque == NULL) {
-        PyObject *m = PyImport_ImportModule("_collections");
-        deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque") : NULL;
+        PyObject *m = PyImport_ImportModule("_collections"); /* no user code: once, at the first freeze */
+        deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque") : NULL; /* no user code: ditto */
         Py_XDECREF(m);
     }
     return deque != NULL;
@@ -339,7 +339,7 @@ static Py_ssize_t raw_len(PyObject *o)
         return PySet_GET_SIZE(o);
     if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE)
         return -1;
-    Py_ssize_t n = PyObject_Size(o); /* of a type made by C */
+    Py_ssize_t n = PyObject_Size(o); /* no user code: of a type made by C */
     if (n < 0)
         PyErr_Clear();
     return n;
@@ -415,7 +415,7 @@ static bool among(PyObject *item, PyObject *want)
     PyObject *other;
     Py_hash_t hash;
     if (key_plain(item)) {
-        int found = PySet_Contains(want, item);
+        int found = PySet_Contains(want, item); /* no user code: plain keys */
         if (found < 0)
             PyErr_Clear();
         return found > 0;
@@ -522,7 +522,7 @@ CHECK(COMPARE_INT)
 
 CHECK(TRUTH)
 {
-    return PyObject_IsTrue(BASE) == NUMBER(i);
+    return PyObject_IsTrue(BASE) == NUMBER(i); /* no user code: a number */
 }
 
 CHECK(VALUE)

@@ -384,22 +384,24 @@ static PyObject *compiled_reduce(PyObject *self, PyObject *none)
 
 /* -- Attributes -------------------------------------------------------------------------------------- */
 
-/* What it does not have itself, the function answers. */
-static PyObject *compiled_getattro(PyObject *self, PyObject *name)
-{
-    PyObject *v = PyObject_GenericGetAttr(self, name);
-    if (v != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
-        return v;
-    PyErr_Clear();
-    return PyObject_GetAttr(((Compiled *)self)->fn, name);
-}
-
 /* Names that every object has, so that they must be forwarded: one that was set here wins. */
 static PyObject *get_own(PyObject *self, void *name)
 {
     Compiled *c = (Compiled *)self;
     PyObject *v = c->dict == NULL ? NULL : PyDict_GetItemString(c->dict, name);
     return v != NULL ? Py_NewRef(v) : PyObject_GetAttrString(c->fn, name);
+}
+
+/* What it does not have itself, the function answers. */
+static PyObject *compiled_getattro(PyObject *self, PyObject *name)
+{
+    if (PyUnicode_CompareWithASCIIString(name, "__module__") == 0)
+        return get_own(self, "__module__"); /* a descriptor of that name would hide the type's own */
+    PyObject *v = PyObject_GenericGetAttr(self, name);
+    if (v != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return v;
+    PyErr_Clear();
+    return PyObject_GetAttr(((Compiled *)self)->fn, name);
 }
 
 static int set_own(PyObject *self, PyObject *v, void *name)
@@ -428,7 +430,6 @@ static int set_in_fn(PyObject *self, PyObject *v, void *name)
 static PyGetSetDef compiled_getset[] = {
     { "__name__", get_own, set_own, NULL, "__name__" },
     { "__qualname__", get_own, set_own, NULL, "__qualname__" },
-    { "__module__", get_own, set_own, NULL, "__module__" },
     { "__doc__", get_own, set_own, NULL, "__doc__" },
     { "__annotations__", get_own, set_own, NULL, "__annotations__" },
     { "__defaults__", get_from_fn, set_in_fn, NULL, "__defaults__" },

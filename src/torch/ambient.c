@@ -24,17 +24,22 @@ typedef struct Ambient {
 
 /* Offsets in three thread-local structs of torch; self_check sees that they mean what we believe. */
 enum {
-    STATE_BITS = 24,                  /* AutogradState: */
-    BIT_GRAD = 1, BIT_INFERENCE = 2,
-    TF_STATE = 0, TF_BEGIN = 8, TF_END = 16, /* PythonTorchFunctionTLS */
-    HOOKS_START = 16, HOOKS_END = 48, HOOKS_OFF = 112, /* SavedTensorDefaultHooksTLS */
+    STATE_BITS = 24, /* AutogradState: */
+    BIT_GRAD = 1,
+    BIT_INFERENCE = 2,
+    TF_STATE = 0,
+    TF_BEGIN = 8,
+    TF_END = 16, /* PythonTorchFunctionTLS */
+    HOOKS_START = 16,
+    HOOKS_END = 48,
+    HOOKS_OFF = 112, /* SavedTensorDefaultHooksTLS */
 };
 
 enum { CPU_TYPE = 0, CUDA_TYPE = 1 };
 
-bool ambient_fast; /* all symbols are there and agree with Python */
-static uint64_t bad_keys;       /* included keys under which nothing can be traced */
-static PyObject *level_name;    /* "_current_level" */
+bool ambient_fast;           /* all symbols are there and agree with Python */
+static uint64_t bad_keys;    /* included keys under which nothing can be traced */
+static PyObject *level_name; /* "_current_level" */
 
 /* -- Fast reads ------------------------------------------------------------- */
 
@@ -59,7 +64,8 @@ static inline PyObject *ad_level(void)
 
 static inline uint64_t function_word(void)
 {
-    return (uint64_t)(FIELD(char *, my_functions, TF_END) - FIELD(char *, my_functions, TF_BEGIN))
+    return (uint64_t)(FIELD(char *, my_functions, TF_END) -
+                      FIELD(char *, my_functions, TF_BEGIN))
                << 8 |
            FIELD(uint8_t, my_functions, TF_STATE);
 }
@@ -84,7 +90,8 @@ static inline uint64_t fast_flags(const Ambient *a)
     if (__builtin_expect(torch_lib.deterministic(context), 0))
         bits |= (torch_lib.warn_only(context) ? UINT64_C(3) : UINT64_C(1)) << 33;
     bits |= (uint64_t)FIELD(uint8_t, my_hooks, HOOKS_OFF) << 35;
-    bits |= (uint64_t)(FIELD(void *, my_hooks, HOOKS_START) != FIELD(void *, my_hooks, HOOKS_END))
+    bits |= (uint64_t)(FIELD(void *, my_hooks, HOOKS_START) !=
+                       FIELD(void *, my_hooks, HOOKS_END))
             << 36;
     return bits;
 }
@@ -206,7 +213,7 @@ bool ambient_tracable(const char **why)
     else if (a.w[W_FUNCTION] & 0xff)
         *why = "__torch_function__ is disabled";
     else if (ambient_fast ? (a.w[W_INCLUDED] & bad_keys) != 0 || torch_lib.modes_len() > 0
-                  : a.w[W_INCLUDED] != 0)
+                          : a.w[W_INCLUDED] != 0)
         *why = "a dispatch mode or functorch transform is active";
     else if (a.w[W_LEVEL] == 0 || PyLong_AsLong((PyObject *)(uintptr_t)a.w[W_LEVEL]) != -1)
         *why = "forward-mode differentiation is active";
@@ -237,9 +244,10 @@ void ambient_set_grad(bool on)
 static bool all_symbols(void)
 {
     const TorchLib *l = &torch_lib;
-    return l->dispatch_words && l->autograd_state && l->default_dtype && l->autocast_dtype &&
-           l->autocast_cache && l->deterministic && l->warn_only && l->hooks_state &&
-           l->context && l->tf_state && l->modes_len && l->grad_enabled && l->grad_set;
+    return l->dispatch_words && l->autograd_state && l->default_dtype &&
+           l->autocast_dtype && l->autocast_cache && l->deterministic && l->warn_only &&
+           l->hooks_state && l->context && l->tf_state && l->modes_len &&
+           l->grad_enabled && l->grad_set;
 }
 
 /* Each step of the block changes one thing; the words must move, and come back. */
@@ -262,16 +270,20 @@ static const char exercise[] =
     "        return enter, lambda c: c.__exit__(None, None, None)\n"
     "    hook = lambda x: x\n"
     "    ok = moved(*ctx(lambda: torch.set_grad_enabled(not torch.is_grad_enabled())))\n"
-    "    ok &= moved(*ctx(lambda: torch.inference_mode(not torch.is_inference_mode_enabled())))\n"
-    "    other = torch.float64 if torch.get_default_dtype() != torch.float64 else torch.float32\n"
+    "    ok &= moved(*ctx(lambda: torch.inference_mode(not "
+    "torch.is_inference_mode_enabled())))\n"
+    "    other = torch.float64 if torch.get_default_dtype() != torch.float64 else "
+    "torch.float32\n"
     "    old = torch.get_default_dtype()\n"
-    "    ok &= moved(lambda: C._set_default_dtype(other), lambda _: C._set_default_dtype(old))\n"
+    "    ok &= moved(lambda: C._set_default_dtype(other), lambda _: "
+    "C._set_default_dtype(old))\n"
     "    ok &= moved(*ctx(lambda: torch._C.DisableTorchFunction()))\n"
     "    ok &= moved(lambda: C._push_on_torch_function_stack(hook),\n"
     "                lambda _: C._pop_torch_function_stack())\n"
     "    ok &= moved(lambda: C._autograd._push_saved_tensors_default_hooks(hook, hook),\n"
     "                lambda _: C._autograd._pop_saved_tensors_default_hooks())\n"
-    "    ok &= moved(*ctx(lambda: torch.autograd.graph.disable_saved_tensors_hooks('')))\n"
+    "    ok &= moved(*ctx(lambda: "
+    "torch.autograd.graph.disable_saved_tensors_hooks('')))\n"
     "    det = C._get_deterministic_algorithms()\n"
     "    ok &= moved(lambda: C._set_deterministic_algorithms(not det),\n"
     "                lambda _: C._set_deterministic_algorithms(det))\n"

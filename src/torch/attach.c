@@ -108,7 +108,8 @@ static void find_symbols(void)
     torch_lib.handle_CPU = dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
 #define X(lib, field, type, symbol)                                                      \
     if (torch_lib.handle_##lib)                                                          \
-        torch_lib.field = (__typeof__(torch_lib.field))dlsym(torch_lib.handle_##lib, symbol);
+        torch_lib.field =                                                                \
+            (__typeof__(torch_lib.field))dlsym(torch_lib.handle_##lib, symbol);
     TORCH_SYMBOLS(X)
 #undef X
 }
@@ -126,7 +127,8 @@ static int check_version(void)
     PyObject *s = v ? PyObject_Str(v) : NULL;
     const char *text = s ? PyUnicode_AsUTF8(s) : NULL;
     int major = 0, minor = 0;
-    if (text && sscanf(text, "%d.%d", &major, &minor) == 2 && major * 1000 + minor < 2008) {
+    if (text && sscanf(text, "%d.%d", &major, &minor) == 2 &&
+        major * 1000 + minor < 2008) {
         PyErr_Format(PyExc_ImportError, "jedlik needs torch 2.8 or newer, found %s", text);
         text = NULL;
     }
@@ -152,7 +154,7 @@ int torch_attach(void)
     torch_layout.ok = layout_find();
     meta_init();
     ambient_init();
-    if (classify_init() < 0 || infer_init() < 0)
+    if (rules_init() < 0 || classify_init() < 0 || infer_init() < 0)
         return -1;
     torch_ready = true;
     return 0;
@@ -166,6 +168,6 @@ bool torch_is_tensor(PyObject *o)
 bool torch_is_plain_tensor(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    return torch_ready &&
-           (t == torch_types.tensor || t == torch_types.parameter || t == torch_types.buffer);
+    return torch_ready && (t == torch_types.tensor || t == torch_types.parameter ||
+                           t == torch_types.buffer);
 }

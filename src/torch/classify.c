@@ -5,7 +5,7 @@
  * methods and attributes of tensors by name. Holds: nothing here runs user code; what torch itself does not know in
  * C is a break, what is Python and in no row is ordinary Python to inline.
  */
-#include "torch/lib.h"
+#include "torch/infer.h"
 #include <string.h>
 
 enum {
@@ -26,6 +26,7 @@ enum {
     F_LOOSE = 1 << 13,
     F_LAYOUT = 1 << 14,
     F_FRESH = 1 << 15,
+    RULE_SHIFT = 20, /* number of a shape rule, from 1 */
 };
 
 static PyObject *by_name;   /* plain name -> flags, from OPS */
@@ -56,6 +57,7 @@ static TorchOp op_of(long f)
         .loose = f & F_LOOSE,
         .layout = f & F_LAYOUT,
         .fresh = f & F_FRESH,
+        .rule = (uint8_t)(f >> RULE_SHIFT),
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
 }
@@ -153,9 +155,26 @@ static int add_path(const char *path, long flags)
 
 static int add_rows(bool paths)
 {
-    enum { NODE = F_NODE, FACTORY = F_FACTORY, RANDOM = F_RANDOM, MUTATES = F_MUTATES, VIEW = F_VIEW, ALIAS = F_ALIAS,
-           SYNCS = F_SYNCS, STRUCT = F_STRUCT, USER = F_USER, PURE = F_PURE, CONST = F_CONST, BREAK = F_BREAK,
-           SPECIAL = F_SPECIAL, NONE = F_NONE, LOOSE = F_LOOSE, LAYOUT = F_LAYOUT, FRESH = F_FRESH, FACTORY_RANDOM = F_FACTORY | F_RANDOM };
+    enum {
+        NODE = F_NODE,
+        FACTORY = F_FACTORY,
+        RANDOM = F_RANDOM,
+        MUTATES = F_MUTATES,
+        VIEW = F_VIEW,
+        ALIAS = F_ALIAS,
+        SYNCS = F_SYNCS,
+        STRUCT = F_STRUCT,
+        USER = F_USER,
+        PURE = F_PURE,
+        CONST = F_CONST,
+        BREAK = F_BREAK,
+        SPECIAL = F_SPECIAL,
+        NONE = F_NONE,
+        LOOSE = F_LOOSE,
+        LAYOUT = F_LAYOUT,
+        FRESH = F_FRESH,
+        FACTORY_RANDOM = F_FACTORY | F_RANDOM
+    };
 #define OPS(flags, words)                                                                \
     if (!paths && each_word(words, flags, add_name) < 0)                                 \
         return -1;
@@ -165,10 +184,14 @@ static int add_rows(bool paths)
 #define PATH(flags, words)                                                               \
     if (paths && each_word(words, flags, add_path) < 0)                                  \
         return -1;
+#define RULE(rule, words)                                                                \
+    if (!paths && each_word(words, (long)rules_find(#rule) << RULE_SHIFT, add_name) < 0) \
+        return -1;
 #include "torch/ops.def"
 #undef OPS
 #undef ATTR
 #undef PATH
+#undef RULE
     return 0;
 }
 
@@ -246,25 +269,62 @@ static int add_operators(void)
         const char *name;
         long flags;
     } extra[] = {
-        { "floordiv", F_LAYOUT }, { "mod", F_NODE },   { "pow", F_NODE },   { "lshift", F_NODE },
-        { "rshift", F_NODE },   { "abs", F_PURE },   { "add", F_PURE },   { "sub", F_PURE },
-        { "mul", F_PURE },      { "neg", F_PURE },   { "eq", F_PURE },    { "ne", F_PURE },
-        { "lt", F_PURE },       { "le", F_PURE },    { "gt", F_PURE },    { "ge", F_PURE },
-        { "concat", F_BREAK },  { "iconcat", F_BREAK }, { "delitem", F_BREAK },
-        { "truediv", F_PURE | F_LAYOUT },  { "matmul", F_PURE | F_FRESH }, { "pos", F_PURE | F_ALIAS }, { "inv", F_PURE },
-        { "invert", F_PURE },   { "and_", F_PURE },  { "or_", F_PURE },   { "xor", F_PURE },
-        { "getitem", F_VIEW },  { "setitem", F_MUTATES }, { "contains", F_SYNCS }, { "truth", F_SYNCS },
-        { "not_", F_SYNCS },    { "index", F_SYNCS }, { "countOf", F_SYNCS }, { "indexOf", F_SYNCS },
-        { "iadd", F_MUTATES },  { "isub", F_MUTATES }, { "imul", F_MUTATES }, { "itruediv", F_MUTATES },
-        { "ifloordiv", F_MUTATES }, { "imod", F_MUTATES }, { "ipow", F_MUTATES }, { "iand", F_MUTATES },
-        { "ior", F_MUTATES },   { "ixor", F_MUTATES }, { "ilshift", F_MUTATES }, { "irshift", F_MUTATES },
+        { "floordiv", F_LAYOUT },
+        { "mod", F_NODE },
+        { "pow", F_NODE },
+        { "lshift", F_NODE },
+        { "rshift", F_NODE },
+        { "abs", F_PURE },
+        { "add", F_PURE },
+        { "sub", F_PURE },
+        { "mul", F_PURE },
+        { "neg", F_PURE },
+        { "eq", F_PURE },
+        { "ne", F_PURE },
+        { "lt", F_PURE },
+        { "le", F_PURE },
+        { "gt", F_PURE },
+        { "ge", F_PURE },
+        { "concat", F_BREAK },
+        { "iconcat", F_BREAK },
+        { "delitem", F_BREAK },
+        { "truediv", F_PURE | F_LAYOUT },
+        { "matmul", F_PURE | F_FRESH },
+        { "pos", F_PURE | F_ALIAS },
+        { "inv", F_PURE },
+        { "invert", F_PURE },
+        { "and_", F_PURE },
+        { "or_", F_PURE },
+        { "xor", F_PURE },
+        { "getitem", F_VIEW },
+        { "setitem", F_MUTATES },
+        { "contains", F_SYNCS },
+        { "truth", F_SYNCS },
+        { "not_", F_SYNCS },
+        { "index", F_SYNCS },
+        { "countOf", F_SYNCS },
+        { "indexOf", F_SYNCS },
+        { "iadd", F_MUTATES },
+        { "isub", F_MUTATES },
+        { "imul", F_MUTATES },
+        { "itruediv", F_MUTATES },
+        { "ifloordiv", F_MUTATES },
+        { "imod", F_MUTATES },
+        { "ipow", F_MUTATES },
+        { "iand", F_MUTATES },
+        { "ior", F_MUTATES },
+        { "ixor", F_MUTATES },
+        { "ilshift", F_MUTATES },
+        { "irshift", F_MUTATES },
         { "imatmul", F_NODE },
     };
     PyObject *m = PyImport_ImportModule("operator");
     int r = m ? 0 : -1;
     for (size_t i = 0; r == 0 && i < COUNT_OF(extra); i++) {
         PyObject *f = PyObject_GetAttrString(m, extra[i].name);
-        long flags = extra[i].flags;
+        PyObject *row = PyDict_GetItemString(by_name, extra[i].name);
+        long flags =
+            extra[i].flags | (row ? PyLong_AsLong(row) >> RULE_SHIFT << RULE_SHIFT : 0);
         r = f ? put(by_object, f, flags & F_MUTATES ? flags | F_ALIAS : flags) : -1;
         Py_XDECREF(f);
     }
@@ -276,9 +336,10 @@ static int add_operators(void)
 static int add_methods(void)
 {
     static const char *const python_nodes[] = {
-        "__floordiv__", "__rfloordiv__", "__pow__", "__rpow__", "__ipow__", "__rdiv__", "__rtruediv__",
-        "__rsub__", "__rmod__", "__rmatmul__", "__rlshift__", "__rrshift__", "split", "norm",
-        "unflatten", "istft", "stft", "lu",
+        "__floordiv__", "__rfloordiv__", "__pow__",  "__rpow__", "__ipow__",
+        "__rdiv__",     "__rtruediv__",  "__rsub__", "__rmod__", "__rmatmul__",
+        "__rlshift__",  "__rrshift__",   "split",    "norm",     "unflatten",
+        "istft",        "stft",          "lu",
     };
     PyObject *names = PyObject_Dir((PyObject *)torch_types.tensor);
     int r = names ? 0 : -1;
@@ -331,7 +392,8 @@ int classify_init(void)
     higher_order = type_at("_ops.HigherOrderOperator");
     custom_op = type_at("_library.custom_ops.CustomOpDef");
     /* Rows by path come first: a namespace never overrides them. */
-    if (add_rows(false) < 0 || add_rows(true) < 0 || add_namespaces() < 0 || add_operators() < 0)
+    if (add_rows(false) < 0 || add_rows(true) < 0 || add_namespaces() < 0 ||
+        add_operators() < 0)
         return -1;
     return add_methods();
 }
@@ -411,7 +473,8 @@ static long packet_flags(PyObject *op)
 {
     long f = F_NODE;
     PyObject *names = PyObject_CallMethod(op, "overloads", NULL);
-    for (Py_ssize_t i = 0; names && PyList_Check(names) && i < PyList_GET_SIZE(names); i++) {
+    for (Py_ssize_t i = 0; names && PyList_Check(names) && i < PyList_GET_SIZE(names);
+         i++) {
         const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(names, i));
         if (name == NULL || strstr(name, "out"))
             continue;
@@ -458,7 +521,9 @@ static long unnamed_c(PyObject *f)
         PyErr_Clear();
         return s && strncmp(s, "torch", 5) == 0 ? F_BREAK : F_NONE;
     }
-    PyTypeObject *of = self == NULL ? NULL : PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
+    PyTypeObject *of = self == NULL         ? NULL
+                       : PyType_Check(self) ? (PyTypeObject *)self
+                                            : Py_TYPE(self);
     return of && strncmp(of->tp_name, "torch.", 6) == 0 ? F_BREAK : F_NONE;
 }
 
@@ -484,16 +549,19 @@ static long unnamed(PyObject *o)
 /* Whether hashing and comparing o is CPython's or torch's own code. */
 static bool may_look_up(PyObject *o)
 {
-    return PyCFunction_Check(o) || PyFunction_Check(o) || Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash ||
-           Py_IS_TYPE(o, &PyMethodDescr_Type) || Py_IS_TYPE(o, &PyWrapperDescr_Type) || Py_IS_TYPE(o, &PyType_Type) ||
-           is_a(o, overload) || is_a(o, packet) || is_a(o, higher_order) || is_a(o, custom_op);
+    return PyCFunction_Check(o) || PyFunction_Check(o) ||
+           Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash ||
+           Py_IS_TYPE(o, &PyMethodDescr_Type) || Py_IS_TYPE(o, &PyWrapperDescr_Type) ||
+           Py_IS_TYPE(o, &PyType_Type) || is_a(o, overload) || is_a(o, packet) ||
+           is_a(o, higher_order) || is_a(o, custom_op);
 }
 
 TorchOp torch_classify(PyObject *callable)
 {
     if (!torch_ready || !may_look_up(callable))
         return op_of(F_NONE);
-    if (Py_IS_TYPE(callable, &PyWrapperDescr_Type) && PyDescr_TYPE(callable) == tensor_base)
+    if (Py_IS_TYPE(callable, &PyWrapperDescr_Type) &&
+        PyDescr_TYPE(callable) == tensor_base)
         return torch_classify_method(PyDescr_NAME(callable));
     PyObject *f = PyDict_GetItemWithError(by_object, callable);
     if (f)

@@ -39,7 +39,9 @@ static int find_fx(void)
     if (!fx.output || !fx.stack_trace || !fx.graph_type || !fx.node_type)
         return -1;
     fx.node_base = (PyTypeObject *)import_from("torch._C", "_NodeBase");
-    fx.update = fx.node_base ? PyObject_GetAttrString((PyObject *)fx.node_base, "_update_args_kwargs") : NULL;
+    fx.update = fx.node_base ? PyObject_GetAttrString((PyObject *)fx.node_base,
+                                                      "_update_args_kwargs")
+                             : NULL;
     PyErr_Clear();
     fx.fast = fx.update && PyType_IsSubtype(fx.node_type, fx.node_base);
     fx.ready = true;
@@ -54,8 +56,8 @@ typedef struct Build {
     PyObject **made;   /* Node objects by node id, borrowed from the graph */
     PyObject *prepend; /* of the root node */
     PyObject *names, *used, *base_count, *obj_to_name, *table;
-    PyObject *bases;   /* target -> base of its names */
-    PyObject *traces;  /* (code, line) -> text */
+    PyObject *bases;  /* target -> base of its names */
+    PyObject *traces; /* (code, line) -> text */
     PyObject *slot_names;
     Py_ssize_t n;
     bool fast;
@@ -81,9 +83,9 @@ static void open_fast(Build *b)
     b->obj_to_name = attr_of(b->graph, "_graph_namespace", "_obj_to_name");
     b->table = attr_of(b->graph, "_find_nodes_lookup_table", "table");
     PyObject *len = PyObject_GetAttrString(b->graph, "_len");
-    b->fast = fx.fast && b->prepend && b->names && b->used && PySet_Check(b->used) && b->base_count &&
-              PyDict_Check(b->base_count) && b->obj_to_name && PyDict_Check(b->obj_to_name) && b->table && len &&
-              PyDict_Check(b->table);
+    b->fast = fx.fast && b->prepend && b->names && b->used && PySet_Check(b->used) &&
+              b->base_count && PyDict_Check(b->base_count) && b->obj_to_name &&
+              PyDict_Check(b->obj_to_name) && b->table && len && PyDict_Check(b->table);
     Py_XDECREF(len);
     PyErr_Clear();
 }
@@ -105,8 +107,8 @@ static bool open_build(Build *b, const Graph *g, PyObject *slot_names)
 
 static void close_build(Build *b)
 {
-    PyObject *held[] = { b->prepend, b->names,  b->used,  b->base_count, b->obj_to_name,
-                         b->table,   b->bases,  b->traces, b->graph };
+    PyObject *held[] = { b->prepend, b->names, b->used,   b->base_count, b->obj_to_name,
+                         b->table,   b->bases, b->traces, b->graph };
     for (size_t i = 0; i < COUNT_OF(held); i++)
         Py_XDECREF(held[i]);
     mem_free(b->made);
@@ -121,7 +123,8 @@ static PyObject *identifier(const char *text)
     size_t n = 0;
     bool gap = false;
     for (const char *p = text; *p && n + 2 < sizeof buf; p++) {
-        bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
+        bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                    (*p >= '0' && *p <= '9');
         if (!good) {
             gap = n > 0;
             continue;
@@ -181,7 +184,8 @@ static PyObject *new_name(Build *b, PyObject *base)
         taken = name ? PySet_Contains(b->used, name) : -1;
     }
     PyObject *now = taken == 0 ? PyLong_FromLong(i) : NULL;
-    if (now == NULL || PyDict_SetItem(b->base_count, base, now) < 0 || PySet_Add(b->used, name) < 0)
+    if (now == NULL || PyDict_SetItem(b->base_count, base, now) < 0 ||
+        PySet_Add(b->used, name) < 0)
         Py_CLEAR(name);
     Py_XDECREF(now);
     return name;
@@ -234,16 +238,11 @@ static PyObject *slice_of(Build *b, const GArg *a)
 static PyObject *value_of(Build *b, const GArg *a)
 {
     switch (a->tag) {
-    case GA_CONST:
-        return Py_NewRef(a->obj);
-    case GA_NODE:
-        return Py_NewRef(b->made[a->node]);
-    case GA_DICT:
-        return dict_of(b, a);
-    case GA_SLICE:
-        return slice_of(b, a);
-    default:
-        return items_of(b, a);
+    case GA_CONST: return Py_NewRef(a->obj);
+    case GA_NODE: return Py_NewRef(b->made[a->node]);
+    case GA_DICT: return dict_of(b, a);
+    case GA_SLICE: return slice_of(b, a);
+    default: return items_of(b, a);
     }
 }
 
@@ -278,8 +277,8 @@ static int note_in_table(Build *b, PyObject *op, PyObject *target, PyObject *nod
     return r;
 }
 
-static PyObject *make_node(PyObject *graph, PyObject *name, PyObject *op, PyObject *target, PyObject *args,
-                           PyObject *kwargs)
+static PyObject *make_node(PyObject *graph, PyObject *name, PyObject *op,
+                           PyObject *target, PyObject *args, PyObject *kwargs)
 {
     PyObject *none = PyTuple_New(0), *node = NULL, *done = NULL;
     PyObject *init = PyTuple_Pack(5, graph, name, op, target, Py_None);
@@ -299,7 +298,8 @@ static PyObject *make_node(PyObject *graph, PyObject *name, PyObject *op, PyObje
     return node;
 }
 
-static PyObject *add_fast(Build *b, PyObject *op, PyObject *target, PyObject *base, PyObject *args, PyObject *kwargs)
+static PyObject *add_fast(Build *b, PyObject *op, PyObject *target, PyObject *base,
+                          PyObject *args, PyObject *kwargs)
 {
     PyObject *name = new_name(b, base);
     PyObject *node = name ? make_node(b->graph, name, op, target, args, kwargs) : NULL;
@@ -315,12 +315,14 @@ static PyObject *add_fast(Build *b, PyObject *op, PyObject *target, PyObject *ba
 }
 
 /* Steals args and kwargs. The graph owns the node; borrowed. */
-static PyObject *add(Build *b, PyObject *op, PyObject *target, PyObject *base, PyObject *args, PyObject *kwargs)
+static PyObject *add(Build *b, PyObject *op, PyObject *target, PyObject *base,
+                     PyObject *args, PyObject *kwargs)
 {
     PyObject *node = NULL;
     if (args && kwargs && base)
         node = b->fast ? add_fast(b, op, target, base, args, kwargs)
-                       : PyObject_CallMethod(b->graph, "create_node", "OOOOO", op, target, args, kwargs, base);
+                       : PyObject_CallMethod(b->graph, "create_node", "OOOOO", op, target,
+                                             args, kwargs, base);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     Py_XDECREF(node);
@@ -335,7 +337,8 @@ static int note_place(Build *b, PyObject *node, const Node *n)
     PyObject *key = Py_BuildValue("(Oi)", n->co, n->line);
     PyObject *text = key ? PyDict_GetItemWithError(b->traces, key) : NULL;
     if (key && text == NULL && !PyErr_Occurred()) {
-        text = PyUnicode_FromFormat("  File \"%U\", line %d, in %U\n", n->co->co_filename, n->line, n->co->co_name);
+        text = PyUnicode_FromFormat("  File \"%U\", line %d, in %U\n", n->co->co_filename,
+                                    n->line, n->co->co_name);
         if (text && PyDict_SetItem(b->traces, key, text) < 0)
             Py_CLEAR(text);
         Py_XDECREF(text);
@@ -352,7 +355,8 @@ static bool add_input(Build *b, uint32_t i, PyObject *inputs)
     const Node *n = &b->g->node.v[i];
     PyObject *target = input_target(b, n);
     PyObject *base = target ? PyObject_CallMethod(target, "lower", NULL) : NULL;
-    PyObject *node = add(b, fx.ops[NODE_INPUT], target, base, PyTuple_New(0), PyDict_New());
+    PyObject *node =
+        add(b, fx.ops[NODE_INPUT], target, base, PyTuple_New(0), PyDict_New());
     b->made[i] = node;
     Py_XDECREF(base);
     Py_XDECREF(target);
@@ -362,8 +366,9 @@ static bool add_input(Build *b, uint32_t i, PyObject *inputs)
 /* torch.Tensor.sum(x) is x.sum(): descriptors as targets cannot be pickled and end backends' caches. */
 static bool is_tensor_method(const Node *n)
 {
-    return n->kind == NODE_FUNCTION && Py_IS_TYPE(n->target, &PyMethodDescr_Type) && n->nargs > 0 &&
-           n->args[0].tag == GA_NODE && PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(n->target));
+    return n->kind == NODE_FUNCTION && Py_IS_TYPE(n->target, &PyMethodDescr_Type) &&
+           n->nargs > 0 && n->args[0].tag == GA_NODE &&
+           PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(n->target));
 }
 
 static bool add_call(Build *b, uint32_t i)
@@ -373,7 +378,8 @@ static bool add_call(Build *b, uint32_t i)
     PyObject *target = method ? PyDescr_NAME(n->target) : n->target;
     PyObject *base = base_name(b, target);
     PyObject *op = fx.ops[method ? NODE_METHOD : n->kind];
-    PyObject *node = base ? add(b, op, target, base, args_of(b, n), kwargs_of(b, n)) : NULL;
+    PyObject *node =
+        base ? add(b, op, target, base, args_of(b, n), kwargs_of(b, n)) : NULL;
     b->made[i] = node;
     return node && note_place(b, node, n) == 0;
 }
@@ -401,7 +407,8 @@ static bool add_all(Build *b, const uint32_t *outputs, int noutputs, PyObject *i
     const Graph *g = b->g;
     /* Placeholders come first, in the order of their ids: the order of the example inputs. */
     for (uint32_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live && g->node.v[i].kind == NODE_INPUT && !add_input(b, i, inputs))
+        if (g->node.v[i].live && g->node.v[i].kind == NODE_INPUT &&
+            !add_input(b, i, inputs))
             return false;
     for (uint32_t i = 0; i < g->node.n; i++)
         if (g->node.v[i].live && g->node.v[i].kind != NODE_INPUT && !add_call(b, i))
@@ -409,7 +416,8 @@ static bool add_all(Build *b, const uint32_t *outputs, int noutputs, PyObject *i
     return add_output(b, outputs, noutputs) && set_length(b);
 }
 
-PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names)
+PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
+                   PyObject *slot_names)
 {
     Build b;
     PyObject *inputs = PyList_New(0), *r = NULL;

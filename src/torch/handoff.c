@@ -10,8 +10,7 @@
 /* -- What a backend gave ------------------------------------------------------- */
 
 typedef struct Compiled {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *target;
     PyObject *backend; /* for messages */
     Py_ssize_t noutputs;
@@ -20,16 +19,21 @@ typedef struct Compiled {
 static PyObject *wrong_result(const Compiled *c, PyObject *r)
 {
     if (PyTuple_Check(r) || PyList_Check(r))
-        PyErr_Format(PyExc_RuntimeError, "the graph compiled by backend %R gave %zd values, it has %zd outputs",
-                     c->backend, Py_SIZE(r), c->noutputs);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "the graph compiled by backend %R gave %zd values, it has %zd outputs",
+            c->backend, Py_SIZE(r), c->noutputs);
     else
-        PyErr_Format(PyExc_RuntimeError, "the graph compiled by backend %R gave a %s, not a tuple of %zd outputs",
-                     c->backend, Py_TYPE(r)->tp_name, c->noutputs);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "the graph compiled by backend %R gave a %s, not a tuple of %zd outputs",
+            c->backend, Py_TYPE(r)->tp_name, c->noutputs);
     Py_DECREF(r);
     return NULL;
 }
 
-static PyObject *compiled_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *compiled_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames)
 {
     const Compiled *c = (Compiled *)self;
     PyObject *r = PyObject_Vectorcall(c->target, args, nargsf, kwnames);
@@ -86,7 +90,8 @@ static PyType_Slot compiled_slots[] = {
 static PyType_Spec compiled_spec = {
     .name = "jedlik._engine.CompiledGraph",
     .basicsize = sizeof(Compiled),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = compiled_slots,
 };
 
@@ -94,7 +99,8 @@ static PyTypeObject *compiled_type;
 
 static PyObject *wrap(PyObject *target, PyObject *backend, int noutputs)
 {
-    if (compiled_type == NULL && (compiled_type = (PyTypeObject *)PyType_FromSpec(&compiled_spec)) == NULL)
+    if (compiled_type == NULL &&
+        (compiled_type = (PyTypeObject *)PyType_FromSpec(&compiled_spec)) == NULL)
         return NULL;
     Compiled *c = (Compiled *)compiled_type->tp_alloc(compiled_type, 0);
     if (c == NULL)
@@ -122,14 +128,16 @@ static bool runs_as_captured(PyObject *backend)
 static PyObject *ask_backend(PyObject *pair, PyObject *backend, PyObject *runner)
 {
     PyObject *m = PyImport_ImportModule("jedlik._handoff");
-    PyObject *r = m ? PyObject_CallMethod(m, "compile_graph", "OOOO", PyTuple_GET_ITEM(pair, 0),
-                                          PyTuple_GET_ITEM(pair, 1), backend, runner)
-                    : NULL;
+    PyObject *r =
+        m ? PyObject_CallMethod(m, "compile_graph", "OOOO", PyTuple_GET_ITEM(pair, 0),
+                                PyTuple_GET_ITEM(pair, 1), backend, runner)
+          : NULL;
     Py_XDECREF(m);
     return r;
 }
 
-PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names)
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
+                   PyObject *backend, PyObject *slot_names)
 {
     PyObject *runner = fx_function(g, outputs, noutputs);
     if (runner == NULL || runs_as_captured(backend))

@@ -8,14 +8,14 @@
 #include "torch/memo.h"
 #include "torch/rules.h"
 
-enum { MAX_ARGS = 64 };
-
 static struct {
     PyObject *device, *generator, *copy, *fakes_run;
     PyObject *to, *cpu, *clone, *to_fn;
-    PyObject *warnings_dict, *filters, *taint, *mute; /* the warnings module's dictionary, a key, a list that ignores all */
-    PyObject *devices;                        /* device -> the same device: what *device borrows from */
-    PyObject *seed;                           /* 0-dim meta tensors that require grad, by dtype */
+    PyObject *warnings_dict, *filters, *taint,
+        *mute; /* the warnings module's dictionary, a key, a list that ignores all */
+    PyObject *devices; /* device -> the same device: what *device borrows from */
+    bool no_rules;     /* for comparing the two ways */
+    PyObject *seed;    /* 0-dim meta tensors that require grad, by dtype */
 } my;
 
 /* -- Setup ------------------------------------------------------------------ */
@@ -26,9 +26,10 @@ int infer_init(void)
         PyObject **at;
         const char *text;
     } names[] = {
-        { &my.device, "device" }, { &my.generator, "generator" }, { &my.copy, "copy" }, { &my.to, "to" },
-        { &my.cpu, "cpu" },       { &my.clone, "clone" },         { &my.filters, "filters" },
-        { &my.taint, "_jedlik_strides_uncertain" },
+        { &my.device, "device" },   { &my.generator, "generator" },
+        { &my.copy, "copy" },       { &my.to, "to" },
+        { &my.cpu, "cpu" },         { &my.clone, "clone" },
+        { &my.filters, "filters" }, { &my.taint, "_jedlik_strides_uncertain" },
     };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -102,17 +103,19 @@ static PyObject *int_tuple(const int64_t *v, int n)
     return t;
 }
 
-static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dtype, bool grad)
+static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dtype,
+                               bool grad)
 {
     static PyObject *names;
-    if (names == NULL && (names = Py_BuildValue("(sss)", "dtype", "device", "requires_grad")) == NULL)
+    if (names == NULL &&
+        (names = Py_BuildValue("(sss)", "dtype", "device", "requires_grad")) == NULL)
         return NULL;
     PyObject *args[] = { sizes, strides, dtype, torch_py.meta, grad ? Py_True : Py_False };
     return PyObject_Vectorcall(torch_py.empty_strided, args, 2, names);
 }
 
 /* A 0-dim leaf that requires grad: copying it into a tensor makes that tensor a result of autograd. */
-static PyObject *seed_of(PyObject *dtype)
+PyObject *infer_seed(PyObject *dtype)
 {
     PyObject *s = PyDict_GetItemWithError(my.seed, dtype);
     if (s)
@@ -128,6 +131,9 @@ static PyObject *seed_of(PyObject *dtype)
 
 static bool overlaps_itself(const TensorMeta *m)
 {
+    for (int i = 0; i < m->ndim; i++)
+        if (m->sizes[i] == 0)
+            return false;
     for (int i = 0; i < m->ndim; i++)
         if (m->sizes[i] > 1 && m->strides[i] == 0)
             return true;
@@ -146,7 +152,8 @@ static int64_t extent(const TensorMeta *m)
     return n + m->storage_offset;
 }
 
-static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides, PyObject *dtype, bool grad)
+static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides,
+                         PyObject *dtype, bool grad)
 {
     int64_t n = extent(m), one = 1;
     PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
@@ -161,9 +168,9 @@ static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides
 }
 
 /* Turns a plain tensor into a result of autograd (requires grad, not a leaf), in place. */
-static PyObject *into_result(PyObject *t, PyObject *dtype)
+PyObject *infer_into_result(PyObject *t, PyObject *dtype)
 {
-    PyObject *seed = t ? seed_of(dtype) : NULL;
+    PyObject *seed = t ? infer_seed(dtype) : NULL;
     PyObject *r = seed ? PyObject_CallMethod(t, "copy_", "O", seed) : NULL;
     if (r && torch_py.set_version) {
         PyObject *ok = PyObject_CallFunction(torch_py.set_version, "(O)(i)", t, 0);
@@ -175,7 +182,8 @@ static PyObject *into_result(PyObject *t, PyObject *dtype)
 }
 
 /* With an offset, on storage of its own that is large enough; the result is no view for autograd. */
-static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *strides, PyObject *dtype)
+static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *strides,
+                             PyObject *dtype)
 {
     PyObject *view = as_view(m, sizes, strides, dtype, false);
     PyObject *r = view ? PyObject_CallMethod(view, "detach", NULL) : NULL;
@@ -185,7 +193,8 @@ static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *str
 
 PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
 {
-    PyObject *sizes = int_tuple(m->sizes, m->ndim), *strides = int_tuple(m->strides, m->ndim);
+    PyObject *sizes = int_tuple(m->sizes, m->ndim),
+             *strides = int_tuple(m->strides, m->ndim);
     PyObject *r = NULL;
     bool result = m->requires_grad && !m->is_leaf;
     if (sizes == NULL || strides == NULL)
@@ -204,7 +213,8 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     }
     Py_XDECREF(sizes);
     Py_XDECREF(strides);
-    return r && result && !m->is_view && !overlaps_itself(m) ? into_result(r, dtype) : r;
+    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype)
+                                                             : r;
 }
 
 /* A view of memory that only it refers to; a result of autograd if it requires grad. Under the grad mode it was made in. */
@@ -215,7 +225,7 @@ PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype)
     PyObject *sizes = int_tuple(m->sizes, m->ndim), *strides = int_tuple(m->strides, m->ndim);
     PyObject *base = flat && step ? empty_strided(flat, step, dtype, false) : NULL, *r = NULL;
     if (base && m->requires_grad)
-        base = into_result(base, dtype);
+        base = infer_into_result(base, dtype);
     if (base && sizes && strides)
         r = PyObject_CallMethod(base, "as_strided", "OO", sizes, strides);
     PyObject *held[] = { flat, step, sizes, strides, base };
@@ -288,7 +298,8 @@ static bool each_tensor(PyObject *o, int depth, Visit *fn, void *arg)
     if (!PyTuple_Check(o) && !PyList_Check(o))
         return true;
     for (Py_ssize_t i = 0; i < Py_SIZE(o); i++)
-        if (!each_tensor(PyList_Check(o) ? PyList_GET_ITEM(o, i) : PyTuple_GET_ITEM(o, i), depth - 1, fn, arg))
+        if (!each_tensor(PyList_Check(o) ? PyList_GET_ITEM(o, i) : PyTuple_GET_ITEM(o, i),
+                         depth - 1, fn, arg))
             return false;
     return true;
 }
@@ -321,7 +332,8 @@ static bool note_result(PyObject *t, void *arg)
     if (!torch_is_plain_tensor(t))
         r->strange = true;
     else if (torch_layout.ok)
-        r->strange |= FIELD(int8_t, tensor_impl(t), torch_layout.dtype + 2) != torch_lib.device_meta();
+        r->strange |= FIELD(int8_t, tensor_impl(t), torch_layout.dtype + 2) !=
+                      torch_lib.device_meta();
     else {
         PyObject *is_meta = PyObject_GetAttrString(t, "is_meta");
         r->strange |= is_meta != Py_True;
@@ -340,19 +352,16 @@ static bool tainted(PyObject *t)
 }
 
 typedef struct Certainty {
-    bool tainted, layout; /* of an argument */
+    bool tainted, layout, odd; /* of an argument */
 } Certainty;
 
-static bool contiguous(PyObject *t)
+static bool contiguous(const TensorMeta *m)
 {
-    TensorMeta m;
-    if (!meta_read(t, &m))
-        return false;
     int64_t want = 1;
-    for (int i = m.ndim - 1; i >= 0; i--) {
-        if (m.sizes[i] != 1 && m.strides[i] != want)
+    for (int i = m->ndim - 1; i >= 0; i--) {
+        if (m->strides[i] != want)
             return false;
-        want *= m.sizes[i] ? m.sizes[i] : 1;
+        want *= m->sizes[i] ? m->sizes[i] : 1;
     }
     return true;
 }
@@ -360,8 +369,11 @@ static bool contiguous(PyObject *t)
 static bool note_certainty(PyObject *t, void *arg)
 {
     Certainty *c = arg;
+    TensorMeta m;
+    bool known = meta_read(t, &m);
     c->tainted |= tainted(t);
-    c->layout |= !contiguous(t);
+    c->layout |= !known || !contiguous(&m);
+    c->odd |= !known || odd_strides(&m);
     return true;
 }
 
@@ -373,31 +385,19 @@ static bool taint(PyObject *t, void *arg)
     return true;
 }
 
-static bool certain(const InferCall *c, TorchOp op)
+/* `by_rule`: rules follow odd strides. */
+static bool certain(const InferCall *c, TorchOp op, bool *by_rule)
 {
-    if (op.loose)
-        return false;
     Certainty seen = { 0 };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
     for (Py_ssize_t i = 0; i < n; i++)
         each_tensor(c->args[i], MAX_DEPTH, note_certainty, &seen);
-    return !seen.tainted && !(op.layout && seen.layout);
+    bool sure = !op.loose && !seen.tainted && !(op.layout && seen.layout);
+    *by_rule = sure;
+    return sure && !(seen.odd && !op.view);
 }
 
 /* -- Devices ------------------------------------------------------------------ */
-
-/* One call in the making: arguments copied, so that devices can be exchanged. */
-typedef struct Call {
-    PyObject *target;
-    bool method;
-    PyObject *v[MAX_ARGS]; /* borrowed, or held by `held` */
-    Py_ssize_t nargs, nkw;
-    PyObject *names[MAX_ARGS];
-    PyObject *held[8];
-    int nheld;
-    PyObject *moved; /* device that the call names, interned; NULL: none */
-    PyObject *done;  /* the result, if it is known without a call: new reference */
-} Call;
 
 static PyObject *hold(Call *k, PyObject *o)
 {
@@ -418,11 +418,14 @@ static PyObject *device_of(PyObject *o)
                       : PyObject_CallOneArg((PyObject *)torch_types.device, o);
     if (d == NULL)
         return NULL;
-    PyObject *type = PyObject_GetAttrString(d, "type"), *index = PyObject_GetAttrString(d, "index");
+    PyObject *type = PyObject_GetAttrString(d, "type"),
+             *index = PyObject_GetAttrString(d, "index");
     if (type && index == Py_None && strcmp(PyUnicode_AsUTF8(type), "cuda") == 0) {
         PyObject *cuda = torch_path("cuda");
         PyObject *now = cuda ? PyObject_CallMethod(cuda, "current_device", NULL) : NULL;
-        Py_SETREF(d, now ? PyObject_CallFunction((PyObject *)torch_types.device, "sO", "cuda", now) : NULL);
+        Py_SETREF(d, now ? PyObject_CallFunction((PyObject *)torch_types.device, "sO",
+                                                 "cuda", now)
+                         : NULL);
         Py_XDECREF(now);
         Py_XDECREF(cuda);
     }
@@ -489,11 +492,13 @@ static bool rewrite_move(Call *k)
         Py_ssize_t at = find_keyword(k, my.device);
         PyObject *given = at >= 0 ? k->v[k->nargs + at] : k->nargs > 1 ? k->v[1] : NULL;
         if (given && PyLong_CheckExact(given))
-            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "sO", types[i], given));
+            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "sO",
+                                                  types[i], given));
         else if (given && given != Py_None)
             where = given;
         else
-            where = hold(k, PyObject_CallFunction((PyObject *)torch_types.device, "s", types[i]));
+            where = hold(
+                k, PyObject_CallFunction((PyObject *)torch_types.device, "s", types[i]));
         if (where == NULL)
             return false;
         if (at >= 0)
@@ -522,8 +527,8 @@ static bool exchange_devices(Call *k, PyObject *now)
         bool keyword = i >= k->nargs && k->names[i - k->nargs] == my.device;
         if (i >= k->nargs && !keyword)
             keyword = PyUnicode_Compare(k->names[i - k->nargs], my.device) == 0;
-        if (k->v[i] == Py_None ||
-            !(keyword || Py_IS_TYPE(k->v[i], torch_types.device) || (i < k->nargs && device_place(k, i))))
+        if (k->v[i] == Py_None || !(keyword || Py_IS_TYPE(k->v[i], torch_types.device) ||
+                                    (i < k->nargs && device_place(k, i))))
             continue;
         k->moved = device_of(k->v[i]);
         if (k->moved == NULL)
@@ -539,9 +544,8 @@ static bool exchange_devices(Call *k, PyObject *now)
 
 static bool set_call(Call *k, const InferCall *c)
 {
-    memset(k, 0, offsetof(Call, v));
     k->nheld = 0;
-    k->moved = k->done = NULL;
+    k->moved = NULL;
     k->target = c->target;
     k->method = c->kind == NODE_METHOD;
     k->nargs = c->nargs;
@@ -569,8 +573,9 @@ static PyObject *call_now(Call *k)
     PyObject *names = k->nkw ? names_tuple(k) : NULL;
     if (k->nkw && names == NULL)
         return NULL;
-    PyObject *r = k->method ? PyObject_VectorcallMethod(k->target, k->v, (size_t)k->nargs, names)
-                            : PyObject_Vectorcall(k->target, k->v, (size_t)k->nargs, names);
+    PyObject *r =
+        k->method ? PyObject_VectorcallMethod(k->target, k->v, (size_t)k->nargs, names)
+                  : PyObject_Vectorcall(k->target, k->v, (size_t)k->nargs, names);
     Py_XDECREF(names);
     return r;
 }
@@ -590,10 +595,12 @@ static bool text_has(PyObject *exc, const char *const *words, size_t n)
 /* Whether the exception is about the missing data or kernel and not about the program's values. */
 static bool about_meta(PyObject *type, PyObject *value)
 {
-    static const char *const words[] = { "meta", "fake impl", "fakeimpl", "output_size", "to be on cpu",
-                                         "data-dependent", "symbolic", "item()" };
+    static const char *const words[] = { "meta",        "fake impl",    "fakeimpl",
+                                         "output_size", "to be on cpu", "data-dependent",
+                                         "symbolic",    "item()" };
     /* What torch raises on a program's own values; anything else is a defect of a Python kernel. */
-    PyObject *own[] = { PyExc_RuntimeError, PyExc_TypeError, PyExc_ValueError, PyExc_IndexError, PyExc_OverflowError };
+    PyObject *own[] = { PyExc_RuntimeError, PyExc_TypeError, PyExc_ValueError,
+                        PyExc_IndexError, PyExc_OverflowError };
     if (PyErr_GivenExceptionMatches(type, PyExc_NotImplementedError))
         return true;
     bool known = false;
@@ -652,8 +659,9 @@ static PyObject *call_fakes(const InferCall *c)
     for (Py_ssize_t i = 0; args && i < k.nargs; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef(k.v[i]));
     if (args && kwargs)
-        r = PyObject_CallFunction(my.fakes_run, "OOOOO", c->target, c->kind == NODE_METHOD ? Py_True : Py_False,
-                                  args, kwargs, c->device ? c->device : torch_py.cpu);
+        r = PyObject_CallFunction(my.fakes_run, "OOOOO", c->target,
+                                  c->kind == NODE_METHOD ? Py_True : Py_False, args,
+                                  kwargs, c->device ? c->device : torch_py.cpu);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     return r;
@@ -664,7 +672,8 @@ static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **devi
 {
     PyObject *pair = call_fakes(c);
     if (pair == NULL)
-        return PyErr_ExceptionMatches(PyExc_ImportError) ? (PyErr_Clear(), ST_DECLINE) : judge_exception();
+        return PyErr_ExceptionMatches(PyExc_ImportError) ? (PyErr_Clear(), ST_DECLINE)
+                                                         : judge_exception();
     Status st = ST_DECLINE;
     if (PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2) {
         PyObject *d = PyTuple_GET_ITEM(pair, 1);
@@ -697,10 +706,41 @@ static bool prepare(Call *k, const InferCall *c, TorchOp op)
 
 static TorchOp op_of_call(const InferCall *c)
 {
-    return c->kind == NODE_METHOD ? torch_classify_method(c->target) : torch_classify(c->target);
+    return c->kind == NODE_METHOD ? torch_classify_method(c->target)
+                                  : torch_classify(c->target);
 }
 
-static Status run(const InferCall *c, TorchOp op, PyObject **out, PyObject **device)
+/* Plain name of what is called, for rules; "" if it has none. */
+static const char *plain_name(const Call *k)
+{
+    PyObject *t = k->target, *name = NULL;
+    if (k->method)
+        name = t;
+    else if (PyCFunction_Check(t))
+        return ((PyCFunctionObject *)t)->m_ml->ml_name;
+    else if (PyFunction_Check(t))
+        name = ((PyFunctionObject *)t)->func_name;
+    else if (Py_IS_TYPE(t, &PyMethodDescr_Type) || Py_IS_TYPE(t, &PyWrapperDescr_Type))
+        name = PyDescr_NAME(t);
+    const char *s = name ? PyUnicode_AsUTF8(name) : "";
+    return s ? s : "";
+}
+
+static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
+{
+    if (op.rule && k->target == c->target && !my.no_rules) {
+        bool loose = false;
+        Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
+        if (st != ST_DECLINE) {
+            c->strides_certain = sure && !loose;
+            return st == ST_RAISE ? judge_exception() : st;
+        }
+    }
+    *r = call_now(k);
+    return *r ? ST_OK : judge_exception();
+}
+
+static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject **device)
 {
     Call k;
     if (!prepare(&k, c, op)) {
@@ -708,11 +748,12 @@ static Status run(const InferCall *c, TorchOp op, PyObject **out, PyObject **dev
             return judge_exception();
         return ST_DECLINE;
     }
-    PyObject *r = call_now(&k);
+    PyObject *r = NULL;
+    Status st = by_rule_or_meta(&k, op, c, sure, &r);
     for (int i = 0; i < k.nheld; i++)
         Py_DECREF(k.held[i]);
-    if (r == NULL)
-        return judge_exception();
+    if (st != ST_OK)
+        return st;
     Result seen = { 0 };
     each_tensor(r, MAX_DEPTH, note_result, &seen);
     if (seen.strange) {
@@ -726,19 +767,18 @@ static Status run(const InferCall *c, TorchOp op, PyObject **out, PyObject **dev
 
 static bool autocast_on(void)
 {
-    return torch_lib.autocast_enabled && (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
+    return torch_lib.autocast_enabled &&
+           (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
 }
 
 /* By torch, or by what it gave before. Under c->grad and muted. */
-static Status infer_anew(const InferCall *c, TorchOp op, const MemoKey *k, PyObject **out, PyObject **device)
+static Status infer_anew(InferCall *c, TorchOp op, bool sure, const MemoKey *k, PyObject **out,
+                         PyObject **device)
 {
     MemoVersions before;
     if (k)
         memo_versions(k, &before);
-    bool autocast = autocast_on();
-    Status st = autocast ? ST_DECLINE : rules_call(c, out, device);
-    if (st == ST_DECLINE)
-        st = autocast ? infer_by_fakes(c, out, device) : run(c, op, out, device);
+    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);
     return st;
@@ -750,13 +790,14 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
     MemoKey key;
     if (op.syncs)
         return ST_DECLINE;
-    c->strides_certain = certain(c, op);
+    bool sure;
+    c->strides_certain = certain(c, op, &sure);
     Quiet q;
     quiet_begin(&q, c->grad);
     bool keeps = memo_key(&key, c, op);
     Status st = ST_OK;
     if (!keeps || !memo_get(&key, out, device))
-        st = infer_anew(c, op, keeps ? &key : NULL, out, device);
+        st = infer_anew(c, op, sure, keeps ? &key : NULL, out, device);
     else if (*out == NULL)
         st = ST_ERROR;
     if (st == ST_OK && !c->strides_certain && !op.fresh)
@@ -765,16 +806,19 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
     return st;
 }
 
+void infer_use_rules(bool on)
+{
+    my.no_rules = !on;
+}
+
 /* -- Replaying a graph --------------------------------------------------------- */
 
 static PyObject *value_of(const Graph *g, const GArg *a)
 {
     PyObject *r = NULL;
     switch (a->tag) {
-    case GA_CONST:
-        return Py_NewRef(a->obj);
-    case GA_NODE:
-        return Py_XNewRef(g->node.v[a->node].meta);
+    case GA_CONST: return Py_NewRef(a->obj);
+    case GA_NODE: return Py_XNewRef(g->node.v[a->node].meta);
     case GA_TUPLE:
     case GA_LIST:
         r = a->tag == GA_TUPLE ? PyTuple_New(a->n) : PyList_New(a->n);
@@ -838,7 +882,8 @@ static Status replay_node(Graph *g, Node *n)
     PyObject *out = NULL, *device;
     if (made == total) {
         PyObject *from = device_of_args(g, n->args, (uint32_t)total);
-        InferCall c = { n->kind, n->target, args, n->nargs, n->nkw ? n->kwnames : NULL, from, n->grad, false };
+        InferCall c = { n->kind, n->target, args, n->nargs, n->nkw ? n->kwnames : NULL,
+                        from,    n->grad,   false };
         st = infer_call(&c, &out, &device);
     }
     while (made > 0)
@@ -870,7 +915,17 @@ Status infer_replay(Graph *g, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         Node *node = &g->node.v[i];
-        TRY(node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node));
+        if (node->switches)
+            continue;
+        Autocast real;
+        if (node->cast && autocast_read(&real) < 0)
+            return ST_ERROR;
+        if (node->cast)
+            autocast_set(node->cast);
+        Status st = node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node);
+        if (node->cast)
+            autocast_set(&real);
+        TRY(st);
     }
     return ST_OK;
 }

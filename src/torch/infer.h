@@ -18,4 +18,30 @@ PyObject *infer_device(PyObject *device);
 /* Appends the ambient state's words; false: it cannot be read. */
 bool ambient_words(uint64_t *w, size_t *n);
 
+enum { MAX_ARGS = 64 };
+
+/* One call in the making: arguments copied, so that devices can be exchanged for meta. */
+typedef struct Call {
+    PyObject *target;
+    bool method;
+    PyObject *v[MAX_ARGS]; /* borrowed, or held by `held` */
+    Py_ssize_t nargs, nkw;
+    PyObject *names[MAX_ARGS];
+    PyObject *held[8];
+    int nheld;
+    PyObject *moved; /* device that the call names, interned; NULL: none */
+} Call;
+
+int rules_init(void);
+/* Number of a rule by the name of its row, counted from 1; 0: no such rule. */
+int rules_find(const char *name);
+/* rules.c: the result by a shape rule, or ST_DECLINE. *loose: strides are not certain. */
+Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
+                   bool *loose);
+
+void infer_use_rules(bool on); /* for tests: off, everything runs on meta tensors */
+PyObject *infer_into_result(PyObject *t,
+                            PyObject *dtype); /* steals t: makes it a result of autograd */
+PyObject *infer_seed(PyObject *dtype); /* 0-dim leaf that requires grad, borrowed */
+
 #endif

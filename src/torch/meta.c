@@ -44,7 +44,8 @@ static inline bool requires_grad(const char *impl)
 
 static int64_t int_attr(PyObject *t, const char *name, bool call)
 {
-    PyObject *v = call ? PyObject_CallMethod(t, name, NULL) : PyObject_GetAttrString(t, name);
+    PyObject *v =
+        call ? PyObject_CallMethod(t, name, NULL) : PyObject_GetAttrString(t, name);
     int64_t n = -1;
     if (v)
         n = PyLong_AsLongLong(v);
@@ -85,7 +86,8 @@ static bool read_dtype_device(PyObject *t, TensorMeta *m)
     bool ok = dtype && type && hash != -1;
     if (ok) {
         m->dtype = (uint16_t)((uintptr_t)dtype >> 4);
-        m->dtype_device = (uint64_t)(uintptr_t)dtype ^ (uint64_t)hash * UINT64_C(0x9e3779b97f4a7c15);
+        m->dtype_device =
+            (uint64_t)(uintptr_t)dtype ^ (uint64_t)hash * UINT64_C(0x9e3779b97f4a7c15);
         m->device_type = (int8_t)PyObject_Hash(type);
         m->device_index = -1;
     }
@@ -111,7 +113,8 @@ static bool slow_read(PyObject *t, TensorMeta *m)
         Py_XDECREF(storage);
     }
     ok = ok && !PyErr_Occurred() && m->ndim <= META_MAX_DIM &&
-         ints_attr(t, "size", m->sizes, m->ndim) && ints_attr(t, "stride", m->strides, m->ndim);
+         ints_attr(t, "size", m->sizes, m->ndim) &&
+         ints_attr(t, "stride", m->strides, m->ndim);
     PyErr_Clear();
     return ok;
 }
@@ -223,7 +226,8 @@ const void *meta_guard_block(Arena *a, PyObject *tensor, size_t *size)
     TensorBlock *b = arena_alloc(a, *size);
     if (b == NULL)
         return NULL;
-    *b = (TensorBlock){ m.type, m.keys, m.dtype_device, (uint32_t)m.ndim, m.requires_grad };
+    *b = (TensorBlock){ m.type, m.keys, m.dtype_device, (uint32_t)m.ndim,
+                        m.requires_grad };
     memcpy(b->dims, m.sizes, dims);
     memcpy(b->dims + m.ndim, m.strides, dims);
     return b;
@@ -294,7 +298,8 @@ static void put_dtype_device(Text *t, const TensorMeta *m, const TensorBlock *b)
     PyObject *held[2];
     if (torch_layout.ok && (b->dtype_device & 0xffff) != m->dtype) {
         const char *now = dtype_name(m->dtype, &held[0]);
-        text_put(t, "dtype %s, was %s", now, dtype_name(b->dtype_device & 0xffff, &held[1]));
+        text_put(t, "dtype %s, was %s", now,
+                 dtype_name(b->dtype_device & 0xffff, &held[1]));
         Py_XDECREF(held[0]);
         Py_XDECREF(held[1]);
     } else {

@@ -19,7 +19,7 @@ typedef enum { STEP_CALL, STEP_METHOD, STEP_UNARY, STEP_BINARY } StepKind;
 
 typedef struct Step {
     StepKind kind;
-    PyObject *target; /* owned */
+    PyObject *target;  /* owned */
     PyObject *kwnames; /* owned or NULL */
     union {
         unaryfunc unary;
@@ -30,13 +30,12 @@ typedef struct Step {
 } Step;
 
 typedef struct Runner {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     uint32_t ninputs, nregs, nsteps, noutputs, nargs, nconsts, ntrees, ndrops;
     Step *steps;
     Arg *args;
     PyObject **consts; /* owned */
-    GArg *trees;       /* items are blocks of their own; constants owned, nodes are registers */
+    GArg *trees; /* items are blocks of their own; constants owned, nodes are registers */
     uint32_t *drops, *outputs;
 } Runner;
 
@@ -111,7 +110,8 @@ static int find_operators(void)
 {
     PyObject *m = PyImport_ImportModule("operator"), *rows = m ? PyDict_New() : NULL;
     for (size_t i = 0; rows && i < COUNT_OF(operators); i++) {
-        PyObject *f = PyObject_GetAttrString(m, operators[i].name), *n = PyLong_FromSize_t(i);
+        PyObject *f = PyObject_GetAttrString(m, operators[i].name),
+                 *n = PyLong_FromSize_t(i);
         if (f == NULL || n == NULL || PyDict_SetItem(rows, f, n) < 0)
             Py_CLEAR(rows);
         Py_XDECREF(f);
@@ -187,16 +187,11 @@ static PyObject *tree_slice(const GArg *t, PyObject **regs)
 static PyObject *tree_value(const GArg *t, PyObject **regs)
 {
     switch (t->tag) {
-    case GA_CONST:
-        return Py_NewRef(t->obj);
-    case GA_NODE:
-        return Py_NewRef(regs[t->node]);
-    case GA_DICT:
-        return tree_dict(t, regs);
-    case GA_SLICE:
-        return tree_slice(t, regs);
-    default:
-        return tree_items(t, regs);
+    case GA_CONST: return Py_NewRef(t->obj);
+    case GA_NODE: return Py_NewRef(regs[t->node]);
+    case GA_DICT: return tree_dict(t, regs);
+    case GA_SLICE: return tree_slice(t, regs);
+    default: return tree_items(t, regs);
     }
 }
 
@@ -205,16 +200,15 @@ enum { FEW_ARGS = 16, FEW_REGS = 256 };
 static PyObject *call_step(const Step *s, PyObject **v)
 {
     switch (s->kind) {
-    case STEP_BINARY:
-        return s->binary(v[0], v[1]);
-    case STEP_UNARY:
-        return s->unary(v[0]);
+    case STEP_BINARY: return s->binary(v[0], v[1]);
+    case STEP_UNARY: return s->unary(v[0]);
     case STEP_METHOD:
-        return PyObject_VectorcallMethod(s->target, v, s->nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, s->kwnames);
-    case STEP_CALL:
-        break;
+        return PyObject_VectorcallMethod(
+            s->target, v, s->nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, s->kwnames);
+    case STEP_CALL: break;
     }
-    return PyObject_Vectorcall(s->target, v, s->nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, s->kwnames);
+    return PyObject_Vectorcall(s->target, v, s->nargs | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               s->kwnames);
 }
 
 static PyObject *run_step(const Runner *r, const Step *s, PyObject **regs)
@@ -269,11 +263,14 @@ static PyObject *run(const Runner *r, PyObject **regs)
     return take_outputs(r, regs);
 }
 
-static PyObject *runner_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *runner_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames)
 {
     const Runner *r = (Runner *)self;
     if (PyVectorcall_NARGS(nargsf) != r->ninputs || (kwnames && PyTuple_GET_SIZE(kwnames)))
-        return PyErr_Format(PyExc_TypeError, "the compiled graph takes %u positional arguments", r->ninputs);
+        return PyErr_Format(PyExc_TypeError,
+                            "the compiled graph takes %u positional arguments",
+                            r->ninputs);
     PyObject *few[FEW_REGS], **regs = few;
     if (r->nregs > FEW_REGS && (regs = mem_alloc(r->nregs * sizeof *regs)) == NULL)
         return NULL;
@@ -337,8 +334,9 @@ static void free_tree(GArg *t)
 
 typedef struct Filling {
     Runner *r;
-    uint32_t *reg;      /* node -> register */
-    uint32_t *last_use; /* register -> step + 1 of its last use; 0: never; UINT32_MAX: an output */
+    uint32_t *reg; /* node -> register */
+    uint32_t *
+        last_use; /* register -> step + 1 of its last use; 0: never; UINT32_MAX: an output */
     uint32_t arg, constant, tree;
 } Filling;
 
@@ -441,7 +439,8 @@ static bool fill(Filling *f, const Graph *g, const uint32_t *outputs)
             f->reg[i] = g->node.v[i].kind == NODE_INPUT ? input++ : r->ninputs + step++;
     step = 0;
     for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live && g->node.v[i].kind != NODE_INPUT && !fill_step(f, &g->node.v[i], step++))
+        if (g->node.v[i].live && g->node.v[i].kind != NODE_INPUT &&
+            !fill_step(f, &g->node.v[i], step++))
             return false;
     for (uint32_t i = 0; i < r->noutputs; i++) {
         r->outputs[i] = f->reg[outputs[i]];
@@ -501,7 +500,8 @@ static PyType_Slot runner_slots[] = {
 static PyType_Spec runner_spec = {
     .name = "jedlik._engine.Graph",
     .basicsize = sizeof(Runner),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = runner_slots,
 };
 
@@ -511,7 +511,8 @@ PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs)
 {
     if (operator_rows == NULL && find_operators() < 0)
         return NULL;
-    if (runner_type == NULL && (runner_type = (PyTypeObject *)PyType_FromSpec(&runner_spec)) == NULL)
+    if (runner_type == NULL &&
+        (runner_type = (PyTypeObject *)PyType_FromSpec(&runner_spec)) == NULL)
         return NULL;
     Runner *r = (Runner *)runner_type->tp_alloc(runner_type, 0);
     if (r == NULL)

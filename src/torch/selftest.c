@@ -4,7 +4,7 @@
  * Graphs come as lists of rows (kind, target, args, kwargs[, pure]); `Ref` arguments are one-item sets {i}.
  */
 #include "guard/guard.h"
-#include "torch/lib.h"
+#include "torch/infer.h"
 #include <time.h>
 
 /* -- Metadata and ambient state ----------------------------------------------- */
@@ -27,14 +27,14 @@ static PyObject *meta(PyObject *self, PyObject *tensor)
     TensorMeta m;
     if (!meta_read(tensor, &m))
         Py_RETURN_NONE;
-    return Py_BuildValue("{s:K,s:i,s:i,s:i,s:N,s:N,s:N,s:N,s:L,s:L,s:K,s:N,s:N}", "keys", m.keys,
-                         "dtype", m.dtype, "device_type", m.device_type, "device_index",
-                         m.device_index, "requires_grad", PyBool_FromLong(m.requires_grad),
-                         "is_leaf", PyBool_FromLong(m.is_leaf), "has_grad_fn",
-                         PyBool_FromLong(m.has_grad_fn), "is_view", PyBool_FromLong(m.is_view),
-                         "numel", m.numel, "storage_offset", m.storage_offset, "storage",
-                         (unsigned long long)(uintptr_t)m.storage, "size", ints(m.sizes, m.ndim),
-                         "stride", ints(m.strides, m.ndim));
+    return Py_BuildValue(
+        "{s:K,s:i,s:i,s:i,s:N,s:N,s:N,s:N,s:L,s:L,s:K,s:N,s:N}", "keys", m.keys, "dtype",
+        m.dtype, "device_type", m.device_type, "device_index", m.device_index,
+        "requires_grad", PyBool_FromLong(m.requires_grad), "is_leaf",
+        PyBool_FromLong(m.is_leaf), "has_grad_fn", PyBool_FromLong(m.has_grad_fn),
+        "is_view", PyBool_FromLong(m.is_view), "numel", m.numel, "storage_offset",
+        m.storage_offset, "storage", (unsigned long long)(uintptr_t)m.storage, "size",
+        ints(m.sizes, m.ndim), "stride", ints(m.strides, m.ndim));
 }
 
 static PyObject *dtype(PyObject *self, PyObject *tensor)
@@ -112,7 +112,8 @@ static PyObject *bench_checks(PyObject *self, PyObject *tensor)
     Arena a;
     arena_init(&a);
     size_t size;
-    const void *t = meta_guard_block(&a, tensor, &size), *w = t ? ambient_block(&a, &size) : NULL;
+    const void *t = meta_guard_block(&a, tensor, &size),
+               *w = t ? ambient_block(&a, &size) : NULL;
     double best[2] = { 1e9, 1e9 };
     for (int round = 0; w && round < ROUNDS; round++) {
         int good = 0;
@@ -144,9 +145,11 @@ static PyObject *op_text(TorchOp op)
         bool on;
         const char *name;
     } flags[] = {
-        { op.factory, "factory" }, { op.random, "random" }, { op.mutates, "mutates" },
-        { op.may_alias, "alias" }, { op.view, "view" },     { op.syncs, "syncs" },
-        { op.user, "user" },       { op.structured, "structured" }, { op.pure, "pure" },
+        { op.factory, "factory" }, { op.random, "random" },
+        { op.mutates, "mutates" }, { op.may_alias, "alias" },
+        { op.view, "view" },       { op.syncs, "syncs" },
+        { op.user, "user" },       { op.structured, "structured" },
+        { op.pure, "pure" },
     };
     for (size_t i = 0; i < COUNT_OF(flags); i++)
         if (flags[i].on)
@@ -182,7 +185,8 @@ static PyObject *infer(PyObject *self, PyObject *a)
 {
     PyObject *target, *args, *kwargs, *device, *v[32], *names = NULL, *k, *x;
     int grad;
-    if (!PyArg_ParseTuple(a, "OO!O!Op", &target, &PyTuple_Type, &args, &PyDict_Type, &kwargs, &device, &grad))
+    if (!PyArg_ParseTuple(a, "OO!O!Op", &target, &PyTuple_Type, &args, &PyDict_Type,
+                          &kwargs, &device, &grad))
         return NULL;
     Py_ssize_t n = PyTuple_GET_SIZE(args), nkw = 0, at = 0;
     for (Py_ssize_t i = 0; i < n && i < 24; i++)
@@ -192,13 +196,20 @@ static PyObject *infer(PyObject *self, PyObject *a)
         v[n + nkw] = x;
         PyTuple_SET_ITEM(names, nkw++, Py_NewRef(k));
     }
-    InferCall c = { PyUnicode_Check(target) ? NODE_METHOD : NODE_FUNCTION, target, v, n, nkw ? names : NULL,
-                    device == Py_None ? NULL : device, grad, false };
+    InferCall c = { PyUnicode_Check(target) ? NODE_METHOD : NODE_FUNCTION,
+                    target,
+                    v,
+                    n,
+                    nkw ? names : NULL,
+                    device == Py_None ? NULL : device,
+                    grad,
+                    false };
     PyObject *out, *where;
     Status st = infer_call(&c, &out, &where);
     Py_XDECREF(names);
     if (st == ST_OK)
-        return Py_BuildValue("(sNON)", "ok", out, where ? where : Py_None, PyBool_FromLong(c.strides_certain));
+        return Py_BuildValue("(sNON)", "ok", out, where ? where : Py_None,
+                             PyBool_FromLong(c.strides_certain));
     if (st == ST_RAISE) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
@@ -208,6 +219,12 @@ static PyObject *infer(PyObject *self, PyObject *a)
         return Py_BuildValue("(sN)", "raise", value);
     }
     return st == ST_DECLINE ? Py_BuildValue("(s)", "decline") : NULL;
+}
+
+static PyObject *use_rules(PyObject *self, PyObject *on)
+{
+    infer_use_rules(PyObject_IsTrue(on) == 1);
+    Py_RETURN_NONE;
 }
 
 /* -- Graphs -------------------------------------------------------------------- */
@@ -394,7 +411,8 @@ static PyObject *function(PyObject *self, PyObject *args)
 static PyObject *hand(PyObject *self, PyObject *args)
 {
     PyObject *rows, *outs, *backend;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &rows, &PyList_Type, &outs, &backend))
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &rows, &PyList_Type, &outs,
+                          &backend))
         return NULL;
     Built b;
     uint32_t outputs[MAX_OUTPUTS];
@@ -429,6 +447,7 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_classify_attr", classify_attr, METH_O, NULL },
     { "torch_twin", twin, METH_O, NULL },
     { "torch_infer", infer, METH_VARARGS, NULL },
+    { "torch_use_rules", use_rules, METH_O, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_fx", fx_graph, METH_VARARGS, NULL },
     { "torch_function", function, METH_VARARGS, NULL },

@@ -18,11 +18,13 @@ extern bool torch_ready;
 int torch_attach(void);
 
 extern struct TorchTypes {
-    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout, *memory_format, *generator;
+    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout,
+        *memory_format, *generator;
 } torch_types;
 
-bool torch_is_tensor(PyObject *o);        /* Tensor or a subclass */
-bool torch_is_plain_tensor(PyObject *o);  /* exactly Tensor, Parameter, Buffer: no __torch_function__ of its own */
+bool torch_is_tensor(PyObject *o); /* Tensor or a subclass */
+bool torch_is_plain_tensor(
+    PyObject *o); /* exactly Tensor, Parameter, Buffer: no __torch_function__ of its own */
 
 /* -- Metadata (torch/meta.c) -------------------------------------------------- */
 
@@ -30,14 +32,14 @@ enum { META_MAX_DIM = 24 };
 
 typedef struct TensorMeta {
     PyTypeObject *type;
-    uint64_t keys;          /* dispatch key set */
-    uint64_t dtype_device;  /* raw word at the dtype, masked */
+    uint64_t keys;         /* dispatch key set */
+    uint64_t dtype_device; /* raw word at the dtype, masked */
     uint16_t dtype;
     int8_t device_type, device_index;
     bool requires_grad, is_leaf, has_grad_fn, is_view;
     int ndim;
     int64_t numel, storage_offset;
-    void *storage;          /* StorageImpl*: equal for tensors that share memory; not compared by the guard */
+    void *storage; /* StorageImpl*: equal for tensors that share memory; not compared by the guard */
     int64_t sizes[META_MAX_DIM], strides[META_MAX_DIM];
 } TensorMeta;
 
@@ -45,42 +47,67 @@ typedef struct TensorMeta {
 bool meta_read(PyObject *tensor, TensorMeta *m);
 /* Compact block for GUARD_TENSOR (size in *size), allocated in the arena. */
 const void *meta_guard_block(Arena *a, PyObject *tensor, size_t *size);
-PyObject *meta_dtype(PyObject *tensor);   /* torch.dtype object, borrowed */
-PyObject *meta_device(PyObject *tensor);  /* torch.device object, new reference */
-PyObject *meta_size(PyObject *tensor);    /* torch.Size, new reference */
+PyObject *meta_dtype(PyObject *tensor);  /* torch.dtype object, borrowed */
+PyObject *meta_device(PyObject *tensor); /* torch.device object, new reference */
+PyObject *meta_size(PyObject *tensor);   /* torch.Size, new reference */
 
 /* -- Ambient state (torch/ambient.c) ------------------------------------------ */
 
 /* Snapshot of grad mode, inference mode, autocast, default dtype, modes, deterministic … for GUARD_AMBIENT. */
 const void *ambient_block(Arena *a, size_t *size);
-bool ambient_tracable(const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
+bool ambient_tracable(
+    const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
 bool ambient_grad_enabled(void);
 void ambient_set_grad(bool on);
+
+/* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
+
+enum { CAST_CPU, CAST_CUDA, CAST_DEVICES };
+
+typedef struct Autocast {
+    bool on[CAST_DEVICES], cache;
+    PyObject *dtype[CAST_DEVICES]; /* borrowed: they live for ever */
+} Autocast;
+
+int autocast_device(const char *name);  /* CAST_CPU …; -1: a device we do not follow */
+int autocast_read(Autocast *a);         /* the real state; -1 with an exception */
+void autocast_set(const Autocast *a);   /* keeps the exception that may be set */
+
+typedef struct AmbientSaved {
+    bool grad, casts;
+    Autocast cast;
+    int nesting;
+} AmbientSaved;
+
+/* Before a graph that switches modes, and after it has failed. `casts`: autocast too. */
+void ambient_save(AmbientSaved *s, bool casts);
+void ambient_restore(const AmbientSaved *s);
 
 /* -- Which callables become nodes (torch/classify.c) --------------------------- */
 
 typedef enum {
-    TC_NONE,    /* not torch's business: Python functions to inline, builtins … */
-    TC_NODE,    /* becomes a graph node when a tensor is among its arguments or it makes tensors */
-    TC_CONST,   /* free of effects: fold on constants (torch.finfo, torch.Size, promote_types …) */
-    TC_BREAK,   /* must not be traced: graph break (torch.save, backward, manual_seed …) */
+    TC_NONE, /* not torch's business: Python functions to inline, builtins … */
+    TC_NODE, /* becomes a graph node when a tensor is among its arguments or it makes tensors */
+    TC_CONST, /* free of effects: fold on constants (torch.finfo, torch.Size, promote_types …) */
+    TC_BREAK, /* must not be traced: graph break (torch.save, backward, manual_seed …) */
     TC_SPECIAL, /* has a handler of its own in builtin/: grad mode, is_grad_enabled, is_tensor … */
 } TorchClass;
 
 typedef struct TorchOp {
     TorchClass cls;
-    bool factory;   /* makes a tensor out of no tensor: a node even without tensor arguments */
+    bool factory; /* makes a tensor out of no tensor: a node even without tensor arguments */
     bool random;    /* draws from a generator */
     bool mutates;   /* in-place, out= */
     bool may_alias; /* result may be an argument itself (to, contiguous, float, expand …) */
     bool view;      /* result shares memory */
     bool syncs;     /* result depends on data: item, nonzero, tolist … -> break */
     bool user;      /* runs user Python */
-    bool structured;/* result may be something other than a single tensor */
-    bool pure;      /* a dead node may be dropped once its shapes are known to fit (rule 14) */
-    bool loose;     /* strides, or whether the result is a view, depend on more than metadata … */
-    bool layout;    /* … if an argument is not contiguous */
-    bool fresh;     /* strides do not depend on those of the arguments */
+    bool structured; /* result may be something other than a single tensor */
+    bool pure; /* a dead node may be dropped once its shapes are known to fit (rule 14) */
+    bool loose; /* strides, or whether the result is a view, depend on more than metadata … */
+    bool layout;  /* … if an argument is not contiguous */
+    uint8_t rule; /* number of its shape rule; 0: none */
+    bool fresh;   /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
@@ -98,14 +125,16 @@ PyObject *infer_twin(PyObject *tensor);
 
 typedef struct InferCall {
     NodeKind kind;
-    PyObject *target;         /* callable, or str for NODE_METHOD */
-    PyObject *const *args;    /* nargs positional then keywords; tensors are meta twins, containers are real ones */
+    PyObject *target; /* callable, or str for NODE_METHOD */
+    PyObject *const *
+        args; /* nargs positional then keywords; tensors are meta twins, containers are real ones */
     Py_ssize_t nargs;
     PyObject *kwnames;
-    PyObject *device;         /* device of the tensor arguments (torch.device) or NULL: none. Mixed: the caller breaks, except that
+    PyObject *
+        device; /* device of the tensor arguments (torch.device) or NULL: none. Mixed: the caller breaks, except that
                                  0-dim CPU tensors may go with any other device */
-    bool grad;                /* grad mode under which the node is recorded; the rest of the ambient state is the real one now */
-    bool strides_certain;     /* out: strides, offset, identity and whether the result is a view are what eager gives, not only
+    bool grad; /* grad mode under which the node is recorded; the rest of the ambient state is the real one now */
+    bool strides_certain; /* out: strides, offset, identity and whether the result is a view are what eager gives, not only
                                  sizes and dtype. False after kernels that choose strides by size (sdpa, conv, …) and for what is
                                  computed from their results (twins remember it): do not let the program see them */
 } InferCall;
@@ -131,7 +160,8 @@ Status infer_replay(Graph *g, size_t n);
 
 /* Builds torch.fx.Graph from the live nodes (graph_prune first) with Node objects made in C: placeholders first, in id order, the
  * order of the example inputs; one output node with a tuple. New reference to (graph, example_inputs list). */
-PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names);
+PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
+                   PyObject *slot_names);
 
 /* The same graph as a function that runs it: positional arguments are the live inputs in id order, the value is the tuple of
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
@@ -139,6 +169,7 @@ PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
 /* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
  * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */
-PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs, PyObject *backend, PyObject *slot_names);
+PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
+                   PyObject *backend, PyObject *slot_names);
 
 #endif

@@ -46,6 +46,15 @@ static Status step(Tx *tx, Frame *f)
     return handlers[in->op](tx, f, in);
 }
 
+static Status uncaught(Tx *tx)
+{
+    ExcVar *e = tx->exc->kind == &kind_exc ? AS(ExcVar, tx->exc) : NULL;
+    Var *first = e && e->args && e->args->n ? e->args->items[0] : NULL;
+    if (first && first->kind == &kind_const && PyUnicode_Check(first->real))
+        return graph_break(tx, BRK_UNCAUGHT, "%s: %U", tx->exc->type->tp_name, first->real);
+    return graph_break(tx, BRK_UNCAUGHT, "%s", tx->exc->type->tp_name);
+}
+
 static Status run_until(Tx *tx, Frame *base)
 {
     Frame *stop = base->up;
@@ -55,7 +64,7 @@ static Status run_until(Tx *tx, Frame *base)
             if (st != ST_RAISE)
                 return st;
             if (tx->nested == 0 && !except_caught(tx, base))
-                return graph_break(tx, BRK_UNCAUGHT, "%s", tx->exc->type->tp_name);
+                return uncaught(tx);
             TRY(except_unwind(tx, base));
         }
         if (__builtin_expect((tx->steps & 255) == 0, 0))

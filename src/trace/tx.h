@@ -36,6 +36,15 @@ typedef struct Break {
     int line;
 } Break;
 
+/* An autocast region that is open: its object, its node, the state before it, what it was entered with. */
+typedef struct ActiveCast {
+    struct ActiveCast *up; /* the region around it */
+    Var *self;
+    uint32_t node;
+    const Autocast *before;
+    PyObject *entered[4]; /* device, dtype, enabled, cache */
+} ActiveCast;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -60,6 +69,8 @@ struct Tx {
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */
     uintptr_t grad0;
+    const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
+    ActiveCast *casts; /* open regions, innermost first. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
@@ -70,9 +81,10 @@ struct Tx {
     PtrMap consts;      /* code object -> Var*[] of its constants */
     Var *builtins;      /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    PyObject *unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *module;   /* engine state */
-    int foreign;        /* > 0: a callee that the graph will call by itself is looked through: it must not read what is pending */
+    int foreign;        /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading;        /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves;     /* how often containers were changed: who calls user code while looking at one compares */
     int alternatives;   /* nesting of tuples of classes that isinstance() is looking at */

@@ -4,12 +4,14 @@
  * Order for a callable that exists: its handler rows, torch's table, constant folding, then its own way (a frame for
  * Python functions, the class protocol, a break that names it).
  */
+#include "base/switches.h"
 #include "builtin/handler.h"
 #include "builtin/register.h"
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
 #include "var/names.h"
+#include "var/partial.h"
 
 /* -- Arguments --------------------------------------------------------------------- */
 
@@ -181,10 +183,22 @@ static bool disabled(FuncVar *f)
     return d && PyDict_GetItem(d, str__torchdynamo_disable) == Py_True;
 }
 
+/* Written in unittest/case.py. */
+static bool of_unittest(Tx *tx, FuncVar *f)
+{
+    if (tx->unittest == NULL) {
+        PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "unittest.case");
+        tx->unittest = m && PyModule_Check(m) ? PyModule_GetDict(m) : Py_None;
+    }
+    return ((PyFunctionObject *)f->v.real)->func_globals == tx->unittest;
+}
+
 static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
 {
     if (f->v.real == NULL)
         return ST_DECLINE;
+    if (!switches.capture_unittest && of_unittest(tx, f))
+        return graph_break(tx, BRK_DISABLED, "%U (config.capture_unittest is off)", f->co->co_qualname);
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
     return known_call(tx, f->v.real, a, out);
@@ -240,6 +254,12 @@ static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
         MethodVar *m = AS(MethodVar, *fn);
         TRY(args_prepend(tx, m->self, a, a));
         *fn = m->func;
+        *more = true;
+    } else if ((*fn)->kind == &kind_partial) {
+        PartialVar *p = AS(PartialVar, *fn);
+        Args more_args = *a;
+        TRY(partial_args(tx, &p->args, &more_args, a));
+        *fn = p->fn;
         *more = true;
     } else if ((*fn)->kind == &kind_object && !is_operator(*fn)) {
         Var *f;

@@ -299,18 +299,39 @@ static Status class_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     return ST_OK;
 }
 
+static bool is_union(const Var *v)
+{
+    return v->kind == &kind_opaque && v->real && strcmp(v->type->tp_name, "types.UnionType") == 0;
+}
+
+/* A side of int | None | (str | bytes) whose | is that of type and UnionType; *out NULL: it is another. */
+static Status union_side(Tx *tx, Var *v, PyObject **out)
+{
+    bool plain = v->kind == &kind_class && Py_TYPE(v->real)->tp_as_number == PyType_Type.tp_as_number;
+    *out = plain || (v->kind == &kind_class && Py_IS_TYPE(v->real, &PyType_Type)) || v == tx->none ? v->real : NULL;
+    if (!is_union(v))
+        return ST_OK;
+    *out = v->real;
+    return v->src && v->src->kind != SRC_CONST ? guard_is(&tx->guards, v->src, v->real) : ST_OK;
+}
+
+Status class_union(Tx *tx, Var *a, Var *b, Var **out)
+{
+    PyObject *x, *y;
+    TRY(union_side(tx, a, &x));
+    TRY(union_side(tx, b, &y));
+    if (x == NULL || y == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "union of types");
+    PyObject *made = tx_hold(tx, PyNumber_Or(x, y));
+    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
+}
+
 static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
-    if (op != BINOP_OR) {
-        *out = tx->notimpl;
-        return ST_OK;
-    }
-    bool plain = Py_TYPE(self->real)->tp_as_number == PyType_Type.tp_as_number || Py_TYPE(self->real) == &PyType_Type;
-    PyObject *with = other->kind == &kind_class || other == tx->none ? other->real : NULL;
-    if (!plain || with == NULL || (other->kind == &kind_class && Py_TYPE(with) != &PyType_Type))
-        return graph_break(tx, BRK_NO_SLOT, "union of types");
-    PyObject *made = tx_hold(tx, reflected ? PyNumber_Or(with, self->real) : PyNumber_Or(self->real, with));
-    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
+    if (op == BINOP_OR)
+        return reflected ? class_union(tx, other, self, out) : class_union(tx, self, other, out);
+    *out = tx->notimpl;
+    return ST_OK;
 }
 
 static Status class_repr(Tx *tx, Var *self, bool str, Var **out)

@@ -38,6 +38,21 @@ bool const_immutable(PyObject *o)
                            t == torch_types.layout || t == torch_types.memory_format);
 }
 
+bool const_object(PyObject *o)
+{
+    static PyTypeObject *pattern, *match;
+    if (pattern == NULL) {
+        PyObject *re = PyDict_GetItemString(PyImport_GetModuleDict(), "re");
+        PyObject *p = re ? PyDict_GetItemString(PyModule_GetDict(re), "Pattern") : NULL;
+        PyObject *m = re ? PyDict_GetItemString(PyModule_GetDict(re), "Match") : NULL;
+        if (p == NULL || m == NULL)
+            return false;
+        pattern = (PyTypeObject *)Py_NewRef(p);
+        match = (PyTypeObject *)Py_NewRef(m);
+    }
+    return Py_IS_TYPE(o, pattern) || Py_IS_TYPE(o, match);
+}
+
 bool const_facts(PyObject *o)
 {
     const char *name = Py_TYPE(o)->tp_name;
@@ -50,7 +65,7 @@ static Status fold(Tx *tx, PyObject *result, Var **out)
     if (result == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, result));
-    if (const_immutable(result))
+    if (const_immutable(result) || const_object(result))
         return const_peek(tx, result, out);
     return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s", Py_TYPE(result)->tp_name);
 }
@@ -66,7 +81,7 @@ static Status const_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (r == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, r));
-    return const_immutable(r) ? const_peek(tx, r, out) : var_generic_getattr(tx, self, name, out);
+    return const_immutable(r) || const_object(r) ? const_peek(tx, r, out) : var_generic_getattr(tx, self, name, out);
 }
 
 static Status const_len(Tx *tx, Var *self, Var **out)

@@ -7,6 +7,9 @@
 #define JEDLIK_VAR_CONTAINER_H
 
 #include "trace/tx.h"
+#include "var/binops.h"
+
+#define IN_PLACE(op) (BINOP_##op + BINOP_COUNT)
 
 #define MEM(x)                                                                           \
     do {                                                                                 \
@@ -45,7 +48,7 @@ typedef enum {
 #define X(id, module, name) TY_##id,
     KNOWN_TYPES(X)
 #undef X
-    TY_TYPES
+        TY_TYPES
 } KnownType;
 
 extern PyTypeObject *known_types[TY_TYPES];
@@ -76,7 +79,8 @@ static inline Status drop(Tx *tx, Var *old)
 /* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
 static inline Var *same_object(Var *v)
 {
-    return v && v->kind == &kind_tensor && AS(TensorVar, v)->same ? AS(TensorVar, v)->same : v;
+    return v && v->kind == &kind_tensor && AS(TensorVar, v)->same ? AS(TensorVar, v)->same
+                                                                  : v;
 }
 /* Journalled write to an array cell. */
 static inline void put_cell(Tx *tx, Var **cell, Var *v)
@@ -89,23 +93,30 @@ static inline bool is_const_int(Var *v)
     return v->kind == &kind_const && v->real && PyLong_CheckExact(v->real);
 }
 const char *type_name(Tx *tx, Var *v); /* for messages; v may be lazy */
+/* Element of an unchanged existing sequence at a lazy int: by an indexed source, so that the number itself is not asked
+ * for. *out NULL: not possible. */
+Status item_at(Tx *tx, Var *seq, Var *key, Var **out);
 /* Items of a list, tuple or constant tuple (subclasses: content), opened; *known false if v is none of them.
  * The array belongs to the value: do not keep it across writes. */
 Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known);
 /* The same for exact list and tuple types only, whose iteration nobody overrides. */
 Status items_exact(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known);
 /* A slice object's parts against a length; key is a slice, constant or not. */
-Status slice_resolve(Tx *tx, Var *key, Py_ssize_t len, Py_ssize_t *start, Py_ssize_t *step, Py_ssize_t *n);
+Status slice_resolve(Tx *tx, Var *key, Py_ssize_t len, Py_ssize_t *start,
+                     Py_ssize_t *step, Py_ssize_t *n);
 Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
 /* An item of a container, whose __eq__ had better leave containers alone. */
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
-Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op, Var **out);
-Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at); /* -1: not there */
+Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
+                     Var **out);
+Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item,
+                 Py_ssize_t *at); /* -1: not there */
 /* "[" items joined by ", " "]" of reprs; `open`, `close` are ASCII. Constants only. */
-Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open, const char *close, Var **out);
+Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
+                  const char *close, Var **out);
 
 /* Cycles while a repr is built: lives on the C stack of who builds it. */
 typedef struct ReprMark {
@@ -122,8 +133,9 @@ Status list_make(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, ListVar **o
 Status list_extend(Tx *tx, ListVar *l, Var *iterable);
 Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i);
 Status list_insert_at(Tx *tx, ListVar *l, Py_ssize_t i, Var *item);
-Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* list_replace without a copy */
-Status list_maxlen(Tx *tx, ListVar *l, Py_ssize_t *n);                    /* -1: none */
+Status list_write(Tx *tx, ListVar *l, Var **items,
+                  Py_ssize_t n);                       /* list_replace without a copy */
+Status list_maxlen(Tx *tx, ListVar *l, Py_ssize_t *n); /* -1: none */
 
 /* -- Tuples --------------------------------------------------------------------------- */
 
@@ -131,8 +143,15 @@ Status tuple_open(Tx *tx, TupleVar *t);
 
 /* -- Dictionaries ------------------------------------------------------------------------ */
 
+/* The stored hash of an exact str. */
+static inline Py_hash_t str_hash(PyObject *name)
+{
+    Py_hash_t h = ((PyASCIIObject *)name)->hash;
+    return h != -1 ? h : PyObject_Hash(name);
+}
+
 typedef struct DictPos {
-    size_t at;      /* position: reads first, then writes */
+    size_t at; /* position: reads first, then writes */
     Var *key, *value;
     KeyEntry *entry; /* where the key stands */
 } DictPos;
@@ -144,24 +163,25 @@ bool is_defaultdict(DictVar *d);
 Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **out);
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value);
 Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was);
-Status dict_lookup(Tx *tx, DictVar *d, Var *key, Var **out);         /* hashes key */
+Status dict_lookup(Tx *tx, DictVar *d, Var *key, Var **out); /* hashes key */
 Status dict_put(Tx *tx, DictVar *d, Var *key, Var *value);
 /* d[key] for the object `self` whose content d is: __missing__ and default factories. */
 Status dict_subscript(Tx *tx, DictVar *d, Var *self, Var *key, Var **out);
 /* Next or previous visible item of an open dict; false at the end. */
 Status dict_step(Tx *tx, DictVar *d, DictPos *p, bool *more);
 Status dict_step_back(Tx *tx, DictVar *d, DictPos *p, bool *more);
-size_t dict_end(DictVar *d);  /* where dict_step_back begins */
+size_t dict_end(DictVar *d);   /* where dict_step_back begins */
 size_t dict_drops(DictVar *d); /* grows with every deletion: iterators look at it */
 Status dict_clear(Tx *tx, DictVar *d);
-Status dict_entries(Tx *tx, DictVar *d, KeyEntry **e, Py_ssize_t *n);  /* visible ones, in order: copies */
+Status dict_entries(Tx *tx, DictVar *d, KeyEntry **e,
+                    Py_ssize_t *n); /* visible ones, in order: copies */
 Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n); /* a new order */
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
-Status dict_merge(Tx *tx, DictVar *d, Var *from);                    /* dict.update(from) */
+Status dict_merge(Tx *tx, DictVar *d, Var *from); /* dict.update(from) */
 Status dict_factory(Tx *tx, DictVar *d, Var **out);
 Status dictview_new(Tx *tx, Var *dict, char what, Var **out);
-Status dictview_set(Tx *tx, DictViewVar *w, struct SetVar **out);    /* set(view) */
+Status dictview_set(Tx *tx, DictViewVar *w, struct SetVar **out); /* set(view) */
 PyTypeObject *dictview_type(DictVar *d, char what);
 Status key_error(Tx *tx, Var *key);
 
@@ -170,7 +190,7 @@ Status key_error(Tx *tx, Var *key);
 Status set_open(Tx *tx, SetVar *s);
 Status set_make(Tx *tx, PyTypeObject *t, SetVar **out);
 Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was);
-Status set_pop(Tx *tx, SetVar *s, Var **out);   /* *out NULL: empty */
+Status set_pop(Tx *tx, SetVar *s, Var **out);     /* *out NULL: empty */
 Status set_become(Tx *tx, SetVar *s, SetVar *to); /* takes over the members of a new set */
 Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes);
 Status set_clear(Tx *tx, SetVar *s);
@@ -187,8 +207,10 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes);
 
 /* Has the container changed in a way that the real iterator would notice, and one made now would not? */
 Status iter_stale(Tx *tx, IterVar *it, bool *yes);
-Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, IterVar **out);
-Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n, WrapIterVar **out);
+Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n,
+                 IterVar **out);
+Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n,
+                     WrapIterVar **out);
 /* The next item; a StopIteration that a function raises passes. */
 Status wrapiter_step(Tx *tx, WrapIterVar *w, Var **out);
 

@@ -5,7 +5,6 @@
  * items, which make sets in the order CPython's do.
  */
 #include "var/container.h"
-#include <opcode.h>
 
 PyTypeObject *dictview_type(DictVar *d, char what)
 {
@@ -122,7 +121,8 @@ static Status view_contains(Tx *tx, Var *self, Var *item, bool *yes)
 static bool is_set_type(PyTypeObject *t)
 {
     return PyType_IsSubtype(t, &PySet_Type) || PyType_IsSubtype(t, &PyFrozenSet_Type) ||
-           PyType_IsSubtype(t, &PyDictKeys_Type) || PyType_IsSubtype(t, &PyDictItems_Type);
+           PyType_IsSubtype(t, &PyDictKeys_Type) ||
+           PyType_IsSubtype(t, &PyDictItems_Type);
 }
 
 static Status view_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
@@ -271,23 +271,23 @@ static bool items_of(Var *v, DictVar **d)
 static Status algebra(Tx *tx, Var *left, Var *right, int op, Var **out)
 {
     SetVar *made, *b;
-    if (op == NB_AND) {
+    if (op == BINOP_AND) {
         TRY(set_make(tx, &PySet_Type, &made));
         *out = &made->v;
         return is_view(left) ? intersect(tx, left, right, made)
                              : intersect(tx, right, left, made);
     }
     DictVar *l, *r;
-    if (op == NB_XOR && items_of(left, &l) && items_of(right, &r)) {
+    if (op == BINOP_XOR && items_of(left, &l) && items_of(right, &r)) {
         TRY(set_make(tx, &PySet_Type, &made));
         *out = &made->v;
         return items_xor(tx, l, r, made);
     }
     TRY(left_set(tx, left, &made));
     *out = &made->v;
-    if (op == NB_OR)
+    if (op == BINOP_OR)
         return set_update(tx, made, right);
-    if (op == NB_SUBTRACT)
+    if (op == BINOP_SUBTRACT)
         return difference(tx, made, right);
     TRY(set_from(tx, right, false, &b));
     return set_algebra_in_place(tx, made, b, '^');
@@ -295,10 +295,17 @@ static Status algebra(Tx *tx, Var *left, Var *right, int op, Var **out)
 
 static Status view_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
-    static const struct { int op, plain; } ops[] = {
-        { NB_OR, NB_OR }, { NB_AND, NB_AND }, { NB_SUBTRACT, NB_SUBTRACT }, { NB_XOR, NB_XOR },
-        { NB_INPLACE_OR, NB_OR }, { NB_INPLACE_AND, NB_AND },
-        { NB_INPLACE_SUBTRACT, NB_SUBTRACT }, { NB_INPLACE_XOR, NB_XOR },
+    static const struct {
+        int op, plain;
+    } ops[] = {
+        { BINOP_OR, BINOP_OR },
+        { BINOP_AND, BINOP_AND },
+        { BINOP_SUBTRACT, BINOP_SUBTRACT },
+        { BINOP_XOR, BINOP_XOR },
+        { IN_PLACE(OR), BINOP_OR },
+        { IN_PLACE(AND), BINOP_AND },
+        { IN_PLACE(SUBTRACT), BINOP_SUBTRACT },
+        { IN_PLACE(XOR), BINOP_XOR },
     };
     *out = tx_notimpl(tx);
     if (AS(DictViewVar, self)->what == 'v')

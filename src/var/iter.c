@@ -21,7 +21,14 @@ static uintptr_t stamp_of(Var *seq)
     return 0;
 }
 
-Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, IterVar **out)
+static bool over_odict(Var *seq)
+{
+    Var *d = seq->kind == &kind_dictview ? AS(DictViewVar, seq)->dict : seq;
+    return d->kind == &kind_dict && is_odict(AS(DictVar, d));
+}
+
+Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n,
+                 IterVar **out)
 {
     IterVar *it;
     TRY(VAR_MAKE(tx, iter, IterVar, t, &it));
@@ -30,6 +37,8 @@ Status iter_make(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, I
     it->n = n;
     it->step = 1;
     it->stamp = stamp_of(seq);
+    if (over_odict(seq) && n == 0)
+        it->seq = NULL; /* it looks at the first item now */
     *out = it;
     return ST_OK;
 }
@@ -147,6 +156,16 @@ static Status check_dict(Tx *tx, IterVar *it, DictVar *d)
     return ST_OK;
 }
 
+/* An OrderedDict's iterator knows its next item when it gives one: after the last it is exhausted. */
+static Status look_ahead(Tx *tx, IterVar *it, DictVar *d, DictPos p)
+{
+    bool more;
+    TRY(it->step < 0 ? dict_step_back(tx, d, &p, &more) : dict_step(tx, d, &p, &more));
+    if (!more)
+        SET(tx, it->seq, NULL);
+    return ST_OK;
+}
+
 static Status next_dict(Tx *tx, IterVar *it, Var **out)
 {
     bool view = it->seq->kind == &kind_dictview, more;
@@ -158,6 +177,8 @@ static Status next_dict(Tx *tx, IterVar *it, Var **out)
     if (!more)
         return exhaust(tx, it, out);
     SET(tx, it->at, p.at);
+    if (is_odict(d))
+        TRY(look_ahead(tx, it, d, p));
     Var *pair[2] = { p.key, p.value };
     if (what == 'i')
         return tuple_new(tx, pair, 2, out);
@@ -212,7 +233,8 @@ static Status check_under(Tx *tx, PyObject *real, Source *src)
             TRY(wrap(tx, under, s, &v));
             Var *c = var_content(v);
             if (c == NULL || c->dirty)
-                return graph_break(tx, BRK_NO_SLOT, "iterator over a container that was changed");
+                return graph_break(tx, BRK_NO_SLOT,
+                                   "iterator over a container that was changed");
         } else if (cpy_iter_under(under, 0)) {
             TRY(check_under(tx, under, s));
         }
@@ -265,7 +287,8 @@ static Status iter_next(Tx *tx, Var *self, Var **out)
         return next_dict(tx, it, out);
     if (k == &kind_set)
         return next_set(tx, it, out);
-    return it->items || k != &kind_const ? next_item(tx, it, out) : next_const(tx, it, out);
+    return it->items || k != &kind_const ? next_item(tx, it, out)
+                                         : next_const(tx, it, out);
 }
 
 /* -- The kind ------------------------------------------------------------------------------ */

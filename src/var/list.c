@@ -1,5 +1,5 @@
 /*
- * var/list.c -- lists and deques, new or existing, and what all sequences share.
+ * var/list.c -- lists and deques, new or existing.
  *
  * Takes: item Vars. Gives: the results of list operations without touching the real list.
  * Holds: items of an open list are all there is and never NULL. A closed list (existing, content not asked for)
@@ -7,147 +7,8 @@
  * the array's start, which makes queues cheap; arrays are replaced, not shifted, when the middle changes.
  */
 #include "var/container.h"
-#include <opcode.h>
 
-PyTypeObject *known_types[TY_TYPES];
-
-int known_types_load(void)
-{
-    static const char *const names[TY_TYPES][2] = {
-#define X(id, module, name) [TY_##id] = { module, name },
-        KNOWN_TYPES(X)
-#undef X
-    };
-    for (int i = 0; i < TY_TYPES; i++) {
-        PyObject *m = PyImport_ImportModule(names[i][0]);
-        PyObject *t = m ? PyObject_GetAttrString(m, names[i][1]) : NULL;
-        Py_CLEAR(m);
-        if (t == NULL)
-            return -1;
-        known_types[i] = (PyTypeObject *)t; /* lives as long as the process */
-    }
-    return 0;
-}
-
-/* -- Shared by all sequences ------------------------------------------------------ */
-
-const char *type_name(Tx *tx, Var *v)
-{
-    PyTypeObject *t;
-    if (var_type_of(tx, v, &t) == ST_OK)
-        return t->tp_name;
-    PyErr_Clear();
-    return "object";
-}
-
-static Status const_items(Tx *tx, PyObject *tuple, Var ***items, Py_ssize_t *n)
-{
-    *n = PyTuple_GET_SIZE(tuple);
-    MEM(*items = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
-    for (Py_ssize_t i = 0; i < *n; i++)
-        TRY(wrap_pinned(tx, PyTuple_GET_ITEM(tuple, i), NULL, &(*items)[i]));
-    return ST_OK;
-}
-
-Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
-{
-    TRY(var_real(tx, &v));
-    Var *c = var_content(v);
-    *known = true;
-    if (c && c->kind == &kind_list) {
-        TRY(list_open(tx, AS(ListVar, c)));
-        *items = AS(ListVar, c)->items.v;
-        *n = (Py_ssize_t)AS(ListVar, c)->items.n;
-    } else if (c && c->kind == &kind_tuple) {
-        TRY(tuple_open(tx, AS(TupleVar, c)));
-        *items = AS(TupleVar, c)->items;
-        *n = AS(TupleVar, c)->n;
-    } else if (v->kind == &kind_const && PyTuple_Check(v->real)) {
-        return const_items(tx, v->real, items, n);
-    } else {
-        *known = false;
-    }
-    return ST_OK;
-}
-
-Status items_exact(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
-{
-    PyTypeObject *t;
-    *known = false;
-    TRY(var_type_of(tx, v, &t));
-    if (t != &PyList_Type && t != &PyTuple_Type)
-        return ST_OK;
-    return items_peek(tx, v, items, n, known);
-}
-
-bool has_own_number(Var *other)
-{
-    if (other->kind == &kind_tensor)
-        return true;
-    PyTypeObject *t = other->type;
-    return other->kind == &kind_object && t && t->tp_as_number &&
-           (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
-}
-
-Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
-{
-    uint64_t before = tx->moves;
-    TRY(var_equal(tx, a, b, yes));
-    return tx->moves == before ? ST_OK : graph_break(tx, BRK_NO_SLOT, "%s", "a container that changes while it is compared");
-}
-
-Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
-                     Var **out)
-{
-    for (Py_ssize_t i = 0; i < na && i < nb; i++) {
-        bool same;
-        TRY(item_equal(tx, a[i], b[i], &same));
-        if (same)
-            continue;
-        if (op == Py_EQ || op == Py_NE)
-            return *out = tx_bool(tx, op == Py_NE), ST_OK;
-        return var_compare(tx, a[i], b[i], op, out);
-    }
-    bool yes = op == Py_LT   ? na < nb
-               : op == Py_LE ? na <= nb
-               : op == Py_EQ ? na == nb
-               : op == Py_NE ? na != nb
-               : op == Py_GT ? na > nb
-                             : na >= nb;
-    *out = tx_bool(tx, yes);
-    return ST_OK;
-}
-
-Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
-{
-    for (*at = 0; *at < n; ++*at) {
-        bool same;
-        TRY(item_equal(tx, items[*at], item, &same));
-        if (same)
-            return ST_OK;
-    }
-    *at = -1;
-    return ST_OK;
-}
-
-/* The object's class has __del__, or a weak reference to it has a callback. */
-static bool end_runs_code(PyObject *o)
-{
-    PyTypeObject *t = Py_TYPE(o);
-    if (t->tp_finalize && PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE))
-        return true;
-    if (!PyType_SUPPORTS_WEAKREFS(t))
-        return false;
-    PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(o);
-    while (w && w->wr_callback == NULL)
-        w = w->wr_next;
-    return w != NULL;
-}
-
-Status drop_check(Tx *tx, PyObject *old)
-{
-    return end_runs_code(old) ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name) : ST_OK;
-}
+/* -- Opening and writing ------------------------------------------------------------- */
 
 static Status drop_all(Tx *tx, Var **old, Py_ssize_t n)
 {
@@ -155,59 +16,6 @@ static Status drop_all(Tx *tx, Var **old, Py_ssize_t n)
         TRY(drop(tx, old[i]));
     return ST_OK;
 }
-
-/* -- Representations ----------------------------------------------------------------- */
-
-static _Thread_local ReprMark *building;
-
-bool repr_enter(ReprMark *m, Var *v)
-{
-    for (ReprMark *o = building; o; o = o->up)
-        if (o->v == v)
-            return false;
-    *m = (ReprMark){ building, v };
-    building = m;
-    return true;
-}
-
-void repr_leave(ReprMark *m)
-{
-    building = m->up;
-}
-
-static Status join_reprs(Tx *tx, Var **items, Py_ssize_t n, const char *open,
-                         const char *close, Var **out)
-{
-    PyObject *parts = tx_hold(tx, PyTuple_New(n));
-    TRY_PTR(parts);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Var *r;
-        PyObject *text;
-        TRY(var_repr(tx, items[i], &r));
-        TRY(var_const(tx, r, &text));
-        if (text == NULL)
-            return graph_break(tx, BRK_NO_SLOT, "text of %s", type_name(tx, items[i]));
-        PyTuple_SET_ITEM(parts, i, Py_NewRef(text));
-    }
-    PyObject *comma = tx_hold(tx, PyUnicode_FromString(", "));
-    TRY_PTR(comma);
-    PyObject *inner = tx_hold(tx, PyUnicode_Join(comma, parts));
-    TRY_PTR(inner);
-    return const_new(tx, PyUnicode_FromFormat("%s%U%s", open, inner, close), out);
-}
-
-Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
-                  const char *close, Var **out)
-{
-    ReprMark mark;
-    if (!repr_enter(&mark, self))
-        return const_new(tx, PyUnicode_FromFormat("%s...%s", open, close), out);
-    Status st = join_reprs(tx, items, n, open, close, out);
-    repr_leave(&mark);
-    return st;
-}
-
-/* -- Opening and writing ------------------------------------------------------------- */
 
 bool is_deque(ListVar *l)
 {
@@ -227,6 +35,8 @@ static PyObject *real_items(Tx *tx, ListVar *l)
 
 Status list_open(Tx *tx, ListVar *l)
 {
+    if (tx->foreign && l->v.real && l->v.dirty)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself reads what was written before it");
     if (l->open)
         return ST_OK;
     Source *src = source_of(tx, &l->v);
@@ -418,7 +228,7 @@ static Status list_len(Tx *tx, Var *self, Var **out)
         PyObject *k = tx_hold(tx, PyLong_FromSize_t(l->items.n));
         Expr *more = k ? expr_const(&tx->exprs, k) : NULL;
         MEM(more);
-        MEM(e = expr_binary(&tx->exprs, NB_ADD, e, more));
+        MEM(e = expr_binary(&tx->exprs, BINOP_ADD, e, more));
     }
     return scalar_new(tx, e, out);
 }
@@ -477,7 +287,8 @@ static Status check_key(Tx *tx, ListVar *l, Var **key)
     if (index || (is_slice(*key) && !is_deque(l)))
         return ST_OK;
     if (is_deque(l))
-        return raise_type(tx, PyExc_TypeError, "sequence index must be integer, not '%.200s'",
+        return raise_type(tx, PyExc_TypeError,
+                          "sequence index must be integer, not '%.200s'",
                           type_name(tx, *key));
     return raise_type(tx, PyExc_TypeError,
                       "list indices must be integers or slices, not %.200s",
@@ -505,8 +316,14 @@ static Status list_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (is_slice(key))
         return get_slice(tx, l, key, out);
     Py_ssize_t i;
+    if (key->kind == &kind_scalar) {
+        TRY(item_at(tx, self, key, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(index_of(tx, l, key,
-                 is_deque(l) ? "deque index out of range" : "list index out of range", &i));
+                 is_deque(l) ? "deque index out of range" : "list index out of range",
+                 &i));
     *out = l->items.v[i];
     return ST_OK;
 }
@@ -527,7 +344,8 @@ static Status list_contains(Tx *tx, Var *self, Var *item, bool *yes)
 /* -- Slots: writing --------------------------------------------------------------------------- */
 
 /* Takes n places at start, start+step … out, as `del l[slice]`. */
-static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step, Py_ssize_t n)
+static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step,
+                           Py_ssize_t n)
 {
     if (n == 0)
         return ST_OK;
@@ -561,11 +379,13 @@ static Status splice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t n, Var **v
     if (nvalues)
         memcpy(items + start, values, sizeof(Var *) * (size_t)nvalues);
     if (tail)
-        memcpy(items + start + nvalues, l->items.v + start + n, sizeof(Var *) * (size_t)tail);
+        memcpy(items + start + nvalues, l->items.v + start + n,
+               sizeof(Var *) * (size_t)tail);
     return list_write(tx, l, items, len - n + nvalues);
 }
 
-static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n, bool extended)
+static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n,
+                             bool extended)
 {
     PyTypeObject *t;
     TRY(var_type_of(tx, value, &t));
@@ -589,9 +409,10 @@ static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
     if (step == 1)
         return splice(tx, l, start, n, values, nvalues);
     if (n != nvalues)
-        return raise_type(tx, PyExc_ValueError,
-                          "attempt to assign sequence of size %zd to extended slice of size %zd",
-                          nvalues, n);
+        return raise_type(
+            tx, PyExc_ValueError,
+            "attempt to assign sequence of size %zd to extended slice of size %zd",
+            nvalues, n);
     Py_ssize_t len = (Py_ssize_t)l->items.n;
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(len + 1));
     MEM(items);
@@ -701,7 +522,8 @@ static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
 static Status concat_error(Tx *tx, ListVar *l, Var *other)
 {
     const char *t = is_deque(l) ? "deque" : "list";
-    return raise_type(tx, PyExc_TypeError, "can only concatenate %s (not \"%.200s\") to %s", t,
+    return raise_type(tx, PyExc_TypeError,
+                      "can only concatenate %s (not \"%.200s\") to %s", t,
                       type_name(tx, other), t);
 }
 
@@ -711,15 +533,15 @@ static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     TRY(var_real(tx, &other));
     Var *c = var_content(other);
     *out = tx_notimpl(tx);
-    if (op == NB_MULTIPLY || op == NB_INPLACE_MULTIPLY) {
+    if (op == BINOP_MULTIPLY || op == IN_PLACE(MULTIPLY)) {
         if (has_own_number(other) && !has_index(other))
             return ST_OK;
-        return multiply(tx, l, other, op == NB_INPLACE_MULTIPLY && !reflected, out);
+        return multiply(tx, l, other, op == IN_PLACE(MULTIPLY) && !reflected, out);
     }
-    if ((op != NB_ADD && op != NB_INPLACE_ADD) || reflected ||
+    if ((op != BINOP_ADD && op != IN_PLACE(ADD)) || reflected ||
         (has_own_number(other) && c == NULL))
         return ST_OK;
-    if (op == NB_INPLACE_ADD) {
+    if (op == IN_PLACE(ADD)) {
         TRY(list_extend(tx, l, other));
         *out = self;
         return ST_OK;
@@ -750,7 +572,8 @@ static Status list_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 
 static Status list_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
-    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                      self->type->tp_name);
 }
 
 static Status list_repr(Tx *tx, Var *self, bool str, Var **out)

@@ -8,6 +8,7 @@
 #include "var/consts.h"
 #include "var/container.h"
 #include "var/names.h"
+#include "var/type.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
 
@@ -116,20 +117,27 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *target = op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
-    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget };
+    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget, .pure = torch_classify(target).pure };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    PyObject *r = binop_table[op % BINOP_COUNT].fn(a->real, b->real);
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *r = row->fn(a->real, b->real);
+    if (r == NULL && op >= BINOP_COUNT) { /* the same failure, worded for the in-place form */
+        PyErr_Clear();
+        r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
+    }
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     *out = tx->notimpl;
+    if (op == BINOP_OR && self->kind == &kind_opaque && strcmp(self->type->tp_name, "types.UnionType") == 0)
+        return reflected ? class_union(tx, other, self, out) : class_union(tx, self, other, out);
     if (self->kind == &kind_opaque && self->type->tp_as_number)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s", binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
     if (self->kind->binary == NULL)
@@ -185,6 +193,24 @@ static Status no_operator(Tx *tx, Var *a, Var *b, int op)
                       op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
 }
 
+static bool is_plain_value(const Var *v)
+{
+    return v->kind == &kind_const || v->kind == &kind_scalar;
+}
+
+/* Nobody took the operation. What no expression can say of a lazy number ("ab" * n, (0, 0) * n) is done for real. */
+static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    PyObject *x, *y;
+    if (!is_plain_value(a) || !is_plain_value(b))
+        return no_operator(tx, a, b, op);
+    TRY(var_const(tx, a, &x));
+    TRY(var_const(tx, b, &y));
+    const Binop *row = &binop_table[op % BINOP_COUNT];
+    PyObject *r = PyObject_CallFunctionObjArgs(op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
+    return r ? const_new(tx, r, out) : raise_now(tx);
+}
+
 Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     TRY(var_real(tx, &a));
@@ -203,12 +229,12 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         TRY(plain_binary(tx, a, b, op, out));
         if (*out != tx->notimpl)
             return ST_OK;
-        return no_operator(tx, a, b, op + BINOP_COUNT);
+        return last_resort(tx, a, b, op + BINOP_COUNT, out);
     }
     TRY(plain_binary(tx, a, b, op, out));
     if (*out == tx->notimpl && as_tensor_op(a, b))
         return tensor_binary(tx, a, b, op, out);
-    return *out == tx->notimpl ? no_operator(tx, a, b, op) : ST_OK;
+    return *out == tx->notimpl ? last_resort(tx, a, b, op, out) : ST_OK;
 }
 
 static PyObject *unary_target(char op)
@@ -228,9 +254,9 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor) {
-        TorchOp t = { .cls = TC_NODE };
         PyObject *target = unary_target(op);
         TRY_PTR(target);
+        TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -256,10 +282,10 @@ static PyObject *compare_target(int op)
 
 static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    TorchOp t = { .cls = TC_NODE };
     Var *v[2] = { a, b };
     PyObject *target = compare_target(op);
     TRY_PTR(target);
+    TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) && !PyNumber_Check(other->real)) {
         *out = tx_bool(tx, op == Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */
@@ -268,9 +294,21 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
 
+/* C types that compare with their own kind only. */
+static bool stranger(Var *self, Var *other)
+{
+    static const char *const names[] = { "types.UnionType", "types.GenericAlias" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(self->type->tp_name, names[i]) == 0)
+            return other->type != self->type;
+    return false;
+}
+
 static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     *out = tx->notimpl;
+    if (self->kind == &kind_opaque && stranger(self, other))
+        return ST_OK;
     if (self->kind == &kind_opaque && self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)
@@ -337,17 +375,6 @@ Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
 
 /* -- Hash ------------------------------------------------------------------------------------------ */
 
-static Status tuple_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
-{
-    PyObject *k;
-    TRY(var_const(tx, v, &k));
-    if (k == NULL)
-        return graph_break(tx, BRK_DYN_KEY, "tuple of values that are not constants");
-    *key = k;
-    *h = PyObject_Hash(k);
-    return *h == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
-}
-
 /* An existing object that is a key by its identity must be that object. */
 static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 {
@@ -360,8 +387,6 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
 {
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_tuple)
-        return tuple_hash(tx, v, key, h);
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
         return key_pinned(tx, v, *key);

@@ -85,6 +85,8 @@ Status cell_new(Tx *tx, Var *content, Var **out)
 
 Status cell_get(Tx *tx, CellVar *c, Var **out)
 {
+    if (tx->foreign && c->v.real && c->v.dirty)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself reads what was written before it");
     *out = c->content;
     if (c->content != NULL || c->v.real == NULL || c->v.dirty)
         return ST_OK;

@@ -9,7 +9,6 @@
  */
 #include "base/settable.h"
 #include "var/container.h"
-#include <opcode.h>
 
 /* -- Real sets ---------------------------------------------------------------------- */
 
@@ -23,9 +22,14 @@ static bool replay(PyObject **live, SetOp *op)
         return PySet_Add(*live, op->key) == 0;
     if (op->what == '-')
         return PySet_Discard(*live, op->key) >= 0;
-    PyObject *popped = PySet_Pop(*live);
-    Py_XDECREF(popped);
-    return popped != NULL;
+    if (op->what == '|')
+        return _PySet_Update(*live, op->key) == 0;
+    PyObject *r = op->what == 'p'   ? PySet_Pop(*live)
+                  : op->what == '&' ? PyNumber_InPlaceAnd(*live, op->key)
+                  : op->what == '_' ? PyNumber_InPlaceSubtract(*live, op->key)
+                                    : PyNumber_InPlaceXor(*live, op->key);
+    Py_XDECREF(r);
+    return r != NULL;
 }
 
 /* The real set as it is now. Not to be changed by the caller. */
@@ -34,8 +38,8 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
     size_t n = s->log.n, from = s->nlive;
     if (n == 0 && s->shadow)
         return *out = s->shadow, ST_OK;
-    bool valid = s->live && from > 0 && from <= n &&
-                 s->log.v[from - 1].serial == s->live_serial;
+    bool valid =
+        s->live && from > 0 && from <= n && s->log.v[from - 1].serial == s->live_serial;
     if (!valid) {
         s->live = tx_hold(tx, s->shadow ? set_twin(s->shadow, false) : PySet_New(NULL));
         TRY_PTR(s->live);
@@ -155,7 +159,8 @@ static Status hash_member(Tx *tx, Var **item, PyObject **key, Py_hash_t *h, bool
 
 static KeyEntry *find_member(SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
-    return key ? keymap_find(&s->items, key, h) : keymap_find_id(&s->items, same_object(item));
+    return key ? keymap_find(&s->items, key, h)
+               : keymap_find_id(&s->items, same_object(item));
 }
 
 static Status add_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
@@ -252,7 +257,8 @@ static Status order_known(Tx *tx, SetVar *s, PyObject *live)
 {
     bool keyless = (Py_ssize_t)s->items.n > PySet_GET_SIZE(live);
     if (s->items.n >= 2 && (s->blurred || keyless))
-        return graph_break(tx, BRK_DYN_KEY, "order of a set that depends on its hidden history");
+        return graph_break(tx, BRK_DYN_KEY,
+                           "order of a set that depends on its hidden history");
     if (s->v.real == NULL || s->shadow != s->v.real || s->items.n < 2)
         return ST_OK;
     Source *src = source_of(tx, &s->v);
@@ -325,12 +331,15 @@ static Status take_members(Tx *tx, SetVar *made, PyObject *real, SetVar *a, SetV
 }
 
 /* Those that go by identity: from[i] is taken if its being in `other` is `in`. */
-static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bool both, bool in)
+static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bool both,
+                           bool in)
 {
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(&from->items, &at)) != NULL;)
-        if (e->key == NULL && (both || (keymap_find_id(&other->items, e->id) != NULL) == in))
-            MEM(keymap_put(&made->items, &tx->arena, &tx->journal, NULL, 0, e->id, e->value));
+        if (e->key == NULL &&
+            (both || (keymap_find_id(&other->items, e->id) != NULL) == in))
+            MEM(keymap_put(&made->items, &tx->arena, &tx->journal, NULL, 0, e->id,
+                           e->value));
     return ST_OK;
 }
 
@@ -362,30 +371,41 @@ Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVa
     return ST_OK;
 }
 
-/* Turns s into the members of `to`: element by element for an existing set, whose log is replayed; a new set takes
- * over the real set that went through the bulk operation. */
+/* A new set takes over the members of `to` and the real set that went through the bulk operation. */
 Status set_become(Tx *tx, SetVar *s, SetVar *to)
 {
-    size_t at = 0;
-    if (s->v.real == NULL) {
-        set_base(tx, s, to->shadow);
-        if (to->blurred)
-            blur(tx, s);
-        keymap_clear(&s->items, &tx->journal);
-        MEM(keymap_copy(&s->items, &tx->arena, &tx->journal, &to->items));
-        return ST_OK;
-    }
-    for (KeyEntry *e; (e = keymap_next(&s->items, &at)) != NULL;)
-        if (!find_member(to, e->id, e->key, e->hash)) {
-            TRY(touch(tx, &s->v));
-            TRY(log_op(tx, s, '-', e->value, e->key));
-            keymap_del_entry(&s->items, &tx->journal, e);
-            blur(tx, s);
-        }
-    at = 0;
-    for (KeyEntry *e; (e = keymap_next(&to->items, &at)) != NULL;)
-        TRY(add_member(tx, s, e->value, e->key, e->hash));
+    if (s->v.real != NULL)
+        return graph_break(tx, BRK_NO_SLOT, "bulk operation on an existing set");
+    set_base(tx, s, to->shadow);
+    if (to->blurred)
+        blur(tx, s);
+    keymap_clear(&s->items, &tx->journal);
+    MEM(keymap_copy(&s->items, &tx->arena, &tx->journal, &to->items));
     return ST_OK;
+}
+
+/* The set as it is now, for a log: what becomes of `s` later does not change it. */
+static Status snapshot(Tx *tx, SetVar *s, SetVar **out)
+{
+    PyObject *live;
+    TRY(real_now(tx, s, &live));
+    TRY(set_make(tx, &PySet_Type, out));
+    (*out)->shadow = tx_hold(tx, set_twin(live, false));
+    TRY_PTR((*out)->shadow);
+    MEM(keymap_copy(&(*out)->items, &tx->arena, &tx->journal, &s->items));
+    return ST_OK;
+}
+
+/* The operation goes into the log with its operand, so that the real set's table goes the same way. */
+static Status log_bulk(Tx *tx, SetVar *s, SetVar *b, char op)
+{
+    SetVar *operand;
+    if (hidden(b) && b->items.n > 1)
+        return graph_break(tx, BRK_NO_SLOT, "in-place operator of two existing sets");
+    TRY(snapshot(tx, b, &operand));
+    TRY(touch(tx, &s->v));
+    blur(tx, s);
+    return log_op(tx, s, op == '-' ? '_' : op, &operand->v, operand->shadow);
 }
 
 static PyObject *compute_in_place(PyObject *a, PyObject *b, char op)
@@ -396,18 +416,38 @@ static PyObject *compute_in_place(PyObject *a, PyObject *b, char op)
                        : PyNumber_InPlaceXor(a, b);
 }
 
+static Status add_all(Tx *tx, SetVar *s, const KeyMap *items)
+{
+    size_t at = 0;
+    for (KeyEntry *e; (e = keymap_next(items, &at)) != NULL;)
+        if (!find_member(s, e->id, e->key, e->hash))
+            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
+                           e->value));
+    return ST_OK;
+}
+
+static Status algebra_existing(Tx *tx, SetVar *s, SetVar *b, char op)
+{
+    SetVar *to;
+    if (op == '|') {
+        TRY(log_bulk(tx, s, b, op));
+        return add_all(tx, s, &b->items);
+    }
+    TRY(set_algebra(tx, s, b, op, &PySet_Type, &to));
+    TRY(log_bulk(tx, s, b, op));
+    keymap_clear(&s->items, &tx->journal);
+    MEM(keymap_copy(&s->items, &tx->arena, &tx->journal, &to->items));
+    return ST_OK;
+}
+
 /* s op= b for sets. */
 Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
 {
     SetVar *to;
     PyObject *rs, *rb;
-    if (op == '|' && !s->open) {
-        size_t at = 0;
-        TRY(set_open(tx, b));
-        for (KeyEntry *e; (e = keymap_next(&b->items, &at)) != NULL;)
-            TRY(add_member(tx, s, e->value, e->key, e->hash));
-        return ST_OK;
-    }
+    TRY(set_open(tx, b));
+    if (s->v.real != NULL)
+        return algebra_existing(tx, s, b, op);
     TRY(set_algebra(tx, s, b, op, &PySet_Type, &to));
     TRY(real_now(tx, s, &rs));
     TRY(real_now(tx, b, &rb));
@@ -419,30 +459,43 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     return set_become(tx, s, to);
 }
 
-/* A real dict or the keys of one are merged with the table made large enough first: done for real. */
-static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
+/* A real dict of the same keys, and one for the log. */
+static Status keys_of(Tx *tx, DictVar *d, PyObject **real, DictVar **copy)
 {
     KeyEntry *e;
     Py_ssize_t n;
     TRY(dict_entries(tx, d, &e, &n));
+    TRY(dict_make(tx, &PyDict_Type, copy));
+    MEM(*real = tx_hold(tx, PyDict_New()));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (e[i].key)
+            MEM(_PyDict_SetItem_KnownHash(*real, e[i].key, Py_None, e[i].hash) == 0);
+        TRY(dict_store(tx, *copy, e[i].id, e[i].key, e[i].hash, tx_none(tx)));
+    }
+    return ST_OK;
+}
+
+/* A dict is merged with the table made large enough first: done for real. */
+static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
+{
+    DictVar *copy;
+    PyObject *keys, *live;
+    TRY(keys_of(tx, d, &keys, &copy));
     if (s->v.real == NULL) {
-        PyObject *live, *keys = tx_hold(tx, PyDict_New());
-        MEM(keys);
-        for (Py_ssize_t i = 0; i < n; i++)
-            if (e[i].key)
-                MEM(_PyDict_SetItem_KnownHash(keys, e[i].key, Py_None, e[i].hash) == 0);
         TRY(real_now(tx, s, &live));
         PyObject *real = tx_hold(tx, set_twin(live, false));
         MEM(real && _PySet_Update(real, keys) == 0);
         set_base(tx, s, real);
+    } else {
+        TRY(touch(tx, &s->v));
+        blur(tx, s);
+        TRY(log_op(tx, s, '|', &copy->v, keys));
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Var *k = e[i].id;
-        if (s->v.real)
-            TRY(add_member(tx, s, k, e[i].key, e[i].hash));
-        else if (!find_member(s, k, e[i].key, e[i].hash))
-            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e[i].key, e[i].hash, k, k));
-    }
+    size_t at = 0;
+    for (KeyEntry *e; (e = keymap_next(&copy->writes, &at)) != NULL;)
+        if (!find_member(s, e->id, e->key, e->hash))
+            MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
+                           e->id));
     return ST_OK;
 }
 
@@ -564,10 +617,14 @@ static PyTypeObject *base_type(PyTypeObject *t)
 static char algebra_of(int op)
 {
     switch (op) {
-    case NB_OR: case NB_INPLACE_OR: return '|';
-    case NB_AND: case NB_INPLACE_AND: return '&';
-    case NB_SUBTRACT: case NB_INPLACE_SUBTRACT: return '-';
-    case NB_XOR: case NB_INPLACE_XOR: return '^';
+    case BINOP_OR:
+    case IN_PLACE(OR): return '|';
+    case BINOP_AND:
+    case IN_PLACE(AND): return '&';
+    case BINOP_SUBTRACT:
+    case IN_PLACE(SUBTRACT): return '-';
+    case BINOP_XOR:
+    case IN_PLACE(XOR): return '^';
     default: return 0;
     }
 }
@@ -579,13 +636,14 @@ static Status set_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, 
     PyTypeObject *t;
     *out = tx_notimpl(tx);
     TRY(var_type_of(tx, other, &t));
-    if (!what || !(PyType_IsSubtype(t, &PySet_Type) || PyType_IsSubtype(t, &PyFrozenSet_Type)))
+    if (!what ||
+        !(PyType_IsSubtype(t, &PySet_Type) || PyType_IsSubtype(t, &PyFrozenSet_Type)))
         return ST_OK;
     TRY(set_from(tx, other, true, &b));
     if (b == NULL)
         return ST_OK;
-    bool in_place = op >= NB_INPLACE_ADD && !reflected &&
-                    base_type(self->type) == &PySet_Type;
+    bool in_place =
+        op >= BINOP_COUNT && !reflected && base_type(self->type) == &PySet_Type;
     if (in_place) {
         TRY(set_algebra_in_place(tx, s, b, what));
         return *out = self, ST_OK;
@@ -633,7 +691,8 @@ static Status set_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     if (base_type(self->type) == &PyFrozenSet_Type)
         return freeze_key(tx, AS(SetVar, self), key, h);
-    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                      self->type->tp_name);
 }
 
 static Status set_repr(Tx *tx, Var *self, bool str, Var **out)

@@ -40,8 +40,9 @@ static Status plain_part(Tx *tx, Var *part, PyObject **out)
     TRY(var_type_of(tx, part, &t));
     bool index = t->tp_as_number && t->tp_as_number->nb_index;
     if (t != Py_TYPE(Py_None) && !index)
-        return raise_type(tx, PyExc_TypeError,
-                          "slice indices must be integers or None or have an __index__ method");
+        return raise_type(
+            tx, PyExc_TypeError,
+            "slice indices must be integers or None or have an __index__ method");
     TRY(var_const(tx, part, out));
     if (*out != NULL && (*out == Py_None || PyLong_Check(*out)))
         return ST_OK;
@@ -51,8 +52,8 @@ static Status plain_part(Tx *tx, Var *part, PyObject **out)
     return *out ? ST_OK : ST_ERROR;
 }
 
-Status slice_resolve(Tx *tx, Var *key, Py_ssize_t len, Py_ssize_t *start, Py_ssize_t *step,
-                     Py_ssize_t *n)
+Status slice_resolve(Tx *tx, Var *key, Py_ssize_t len, Py_ssize_t *start,
+                     Py_ssize_t *step, Py_ssize_t *n)
 {
     PyObject *real = key->real;
     if (key->kind == &kind_slice) {

@@ -6,7 +6,6 @@
  * partners of an operation may be constants.
  */
 #include "var/container.h"
-#include <opcode.h>
 
 /* -- Making and opening --------------------------------------------------------- */
 
@@ -123,6 +122,11 @@ static Status tuple_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     TupleVar *t = AS(TupleVar, self);
     TRY(var_real(tx, &key));
+    if (key->kind == &kind_scalar) {
+        TRY(item_at(tx, self, key, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(tuple_open(tx, t));
     if (is_slice(key))
         return get_slice(tx, t, key, out);
@@ -159,8 +163,8 @@ static bool has_index(Var *v)
     return t && t->tp_as_number && t->tp_as_number->nb_index;
 }
 
-static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb,
-                   Var **out)
+static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
+                   Py_ssize_t nb, Var **out)
 {
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(na + nb + 1));
     MEM(items);
@@ -184,9 +188,11 @@ static Status concat(Tx *tx, TupleVar *t, Var *other, bool reflected, Var **out)
             return ST_OK;
         if (slice_type(t) != &PyTuple_Type)
             return raise_type(tx, PyExc_TypeError,
-                              "can only concatenate tuple (not %s) to torch.Size", ot->tp_name);
+                              "can only concatenate tuple (not %s) to torch.Size",
+                              ot->tp_name);
         return raise_type(tx, PyExc_TypeError,
-                          "can only concatenate tuple (not \"%.200s\") to tuple", ot->tp_name);
+                          "can only concatenate tuple (not \"%.200s\") to tuple",
+                          ot->tp_name);
     }
     TRY(items_peek(tx, other, &items, &n, &known));
     if (!known)
@@ -223,16 +229,17 @@ static Status multiply(Tx *tx, TupleVar *t, Var *times, Var **out)
     return tuple_new_type(tx, slice_type(t), items, t->n * n, out);
 }
 
-static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
+                           Var **out)
 {
     *out = tx_notimpl(tx);
     TRY(var_real(tx, &other));
-    if (op == NB_ADD || op == NB_INPLACE_ADD) {
+    if (op == BINOP_ADD || op == IN_PLACE(ADD)) {
         if (has_own_number(other) && var_content(other) == NULL)
             return ST_OK;
         return concat(tx, AS(TupleVar, self), other, reflected, out);
     }
-    if (op != NB_MULTIPLY && op != NB_INPLACE_MULTIPLY)
+    if (op != BINOP_MULTIPLY && op != IN_PLACE(MULTIPLY))
         return ST_OK;
     if (has_own_number(other) && !has_index(other))
         return ST_OK;
@@ -255,10 +262,12 @@ static Status tuple_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return known ? compare_items(tx, t->items, t->n, items, n, op, out) : ST_OK;
 }
 
-/* A key only if every item is a constant one: tuples of other things compare by their items' own rules. */
+/* A key only if every item is a constant or goes by identity: tuples of other things compare by their items' own rules. */
 static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     TupleVar *t = AS(TupleVar, self);
+    if (self->type->tp_hash != PyTuple_Type.tp_hash || self->type->tp_richcompare != PyTuple_Type.tp_richcompare)
+        return graph_break(tx, BRK_DYN_KEY, "%s", self->type->tp_name);
     TRY(tuple_open(tx, t));
     PyObject *k = tx_hold(tx, PyTuple_New(t->n));
     TRY_PTR(k);
@@ -266,11 +275,13 @@ static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
         PyObject *item = NULL;
         Py_hash_t ignored;
         TRY(var_hash(tx, t->items[i], &item, &ignored));
-        if (item == NULL || !key_plain(item))
+        if (item == NULL)
             return graph_break(tx, BRK_DYN_KEY, "tuple with a %s",
                                type_name(tx, t->items[i]));
         PyTuple_SET_ITEM(k, i, Py_NewRef(item));
     }
+    if (!key_plain(k))
+        return graph_break(tx, BRK_DYN_KEY, "%s", "tuple of objects that compare in their own way");
     *key = k;
     *h = PyObject_Hash(k);
     return *h == -1 ? ST_ERROR : ST_OK;

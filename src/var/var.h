@@ -99,9 +99,9 @@ typedef struct DictViewVar {
 } DictViewVar;
 
 typedef struct SetOp {
-    uintptr_t what;   /* '+' added, '-' discarded, 'p' popped, 'c' cleared */
+    uintptr_t what;   /* '+' added, '-' discarded, 'p' popped, 'c' cleared; '|', '&', '_', '^': in place with a set or dict */
     Var *item;
-    PyObject *key;    /* NULL: item goes by identity */
+    PyObject *key;    /* NULL: item goes by identity. Of the operand: a real one */
     uintptr_t serial; /* unique in the process: tells whether a replayed log was rewound */
 } SetOp;
 

@@ -72,7 +72,8 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
-    if (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format)) {
+    if (const_object(o) ||
+        (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
@@ -361,7 +362,7 @@ Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out)
 
 Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
 {
-    if (const_immutable(obj))
+    if (const_immutable(obj) || const_object(obj))
         return const_peek(tx, tx_keep(tx, obj), out);
     if (src == NULL) {
         src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), 0);

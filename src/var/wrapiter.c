@@ -5,7 +5,6 @@
  * iterators would look ahead. Holds: all that changes between two items in journalled words.
  */
 #include "var/container.h"
-#include <opcode.h>
 
 Status wrapiter_make(Tx *tx, PyTypeObject *t, char what, Var *fn, Var **its, int n,
                      WrapIterVar **out)
@@ -81,8 +80,8 @@ static Status next_filter(Tx *tx, WrapIterVar *w, Var **out)
 
 static Status uneven(Tx *tx, int i, const char *how)
 {
-    return raise_type(tx, PyExc_ValueError, "zip() argument %d is %s than argument%s%d", i + 1,
-                      how, i == 1 ? " " : "s 1-", i);
+    return raise_type(tx, PyExc_ValueError, "zip() argument %d is %s than argument%s%d",
+                      i + 1, how, i == 1 ? " " : "s 1-", i);
 }
 
 static Status zip_ends(Tx *tx, WrapIterVar *w, int at)
@@ -120,7 +119,7 @@ static Status next_enumerate(Tx *tx, WrapIterVar *w, Var **out)
     TRY(const_int(tx, (Py_ssize_t)w->at, &k));
     pair[0] = k;
     if (w->fn != NULL)
-        TRY(var_binary(tx, w->fn, k, NB_ADD, &pair[0]));
+        TRY(var_binary(tx, w->fn, k, BINOP_ADD, &pair[0]));
     SET(tx, w->at, w->at + 1);
     return tuple_new(tx, pair, 2, out);
 }
@@ -155,8 +154,8 @@ static Status next_index(Tx *tx, WrapIterVar *w, Var **out)
         return drop_source(tx, w, out);
     TRY(const_int(tx, (Py_ssize_t)(down ? w->at - 1 : w->at), &i));
     Status st = var_getitem(tx, w->its[0], i, out);
-    if (st == ST_RAISE && (exc_matches(tx, PyExc_IndexError) ||
-                           exc_matches(tx, PyExc_StopIteration))) {
+    if (st == ST_RAISE &&
+        (exc_matches(tx, PyExc_IndexError) || exc_matches(tx, PyExc_StopIteration))) {
         exc_clear(tx);
         return drop_source(tx, w, out);
     }
@@ -226,7 +225,7 @@ static Status next_count(Tx *tx, WrapIterVar *w, Var **out)
 {
     Var *next;
     *out = (Var *)w->state;
-    TRY(var_binary(tx, *out, w->fn, NB_ADD, &next));
+    TRY(var_binary(tx, *out, w->fn, BINOP_ADD, &next));
     SET(tx, w->state, (uintptr_t)next);
     return ST_OK;
 }
@@ -281,7 +280,7 @@ static Status next_accumulate(Tx *tx, WrapIterVar *w, Var **out)
     if (total == NULL)
         total = item;
     else if (is_none(w->fn))
-        TRY(var_binary(tx, total, item, NB_ADD, &total));
+        TRY(var_binary(tx, total, item, BINOP_ADD, &total));
     else
         TRY(var_call2(tx, w->fn, total, item, &total));
     SET(tx, w->state, (uintptr_t)total);
@@ -421,13 +420,13 @@ static Status next_combination(Tx *tx, WrapIterVar *w, Var **out)
 /* -- The kind ------------------------------------------------------------------------------------------ */
 
 static Status (*const nexts[128])(Tx *tx, WrapIterVar *w, Var **out) = {
-    ['m'] = next_map,      ['f'] = next_filter,    ['F'] = next_filter,
-    ['z'] = next_zip,      ['e'] = next_enumerate, ['c'] = next_callable,
-    ['q'] = next_index,    ['R'] = next_index,     ['h'] = next_chain,
-    ['s'] = next_islice,   ['r'] = next_repeat,    ['n'] = next_count,
-    ['y'] = next_cycle,    ['T'] = next_tee,       ['a'] = next_accumulate,
-    ['S'] = next_starmap,  ['t'] = next_takewhile, ['d'] = next_dropwhile,
-    ['C'] = next_compress, ['p'] = next_pairwise,  ['Z'] = next_longest,
+    ['m'] = next_map,         ['f'] = next_filter,    ['F'] = next_filter,
+    ['z'] = next_zip,         ['e'] = next_enumerate, ['c'] = next_callable,
+    ['q'] = next_index,       ['R'] = next_index,     ['h'] = next_chain,
+    ['s'] = next_islice,      ['r'] = next_repeat,    ['n'] = next_count,
+    ['y'] = next_cycle,       ['T'] = next_tee,       ['a'] = next_accumulate,
+    ['S'] = next_starmap,     ['t'] = next_takewhile, ['d'] = next_dropwhile,
+    ['C'] = next_compress,    ['p'] = next_pairwise,  ['Z'] = next_longest,
     ['i'] = next_combination,
 };
 

@@ -140,3 +140,88 @@ def case_custom_op(x, e):
     op = torch.ops.jedlik_tests.twice
     e.n += 1
     return op(x) + 1, torch.ops.jedlik_tests.twice.default(x), torch.ops.aten.add(x, 1), e.n
+
+
+class Recipe:
+    def __init__(self, parts):
+        self.parts = parts
+
+
+@functools.lru_cache(256)
+def prepare(pattern, ndim=0, *, names=()):
+    seen = set(pattern.split())
+    if len(seen) != ndim:
+        raise ValueError(pattern)
+    return Recipe([p.upper() for p in sorted(seen)])
+
+
+@functools.lru_cache(maxsize=None)
+def sizes(recipe, shape, factor=1):
+    return tuple(s * factor for s in shape), len(recipe.parts)
+
+
+CALLS = []
+
+
+@functools.lru_cache(maxsize=None)
+def counted(n):
+    CALLS.append(n)
+    return n + 1
+
+
+def case_lru_cache(x, e):
+    r = prepare("a b", ndim=x.ndim, names=("a",))
+    shape, n = sizes(r, x.shape, factor=2)
+    again = prepare("a b", ndim=x.ndim, names=("a",))
+    return x + n, shape, r is again, r.parts
+
+
+def case_lru_cache_effects(x, e):
+    counted.cache_clear()
+    CALLS.clear()
+    e.log.append(counted(3))
+    y = x + counted(4) + counted(3)
+    return y, list(CALLS)
+
+
+def case_lru_cache_raises(x, e):
+    try:
+        prepare("a b c", ndim=x.ndim)
+    except ValueError as error:
+        return x + 1, str(error)
+    return x
+
+
+def case_repeat(x, e):
+    return x + 1, (0, 0) * e.n, "ab" * e.n, e.n * (1,), [3] * e.n, b"x" * e.n
+
+
+def case_union_type(x, e):
+    u = int | str
+    return x + 1, u == "int | str", "int" == u, u != 3, list[int] == list
+
+
+def case_unions(x, e):
+    u = int | float
+    v = u | bool | None
+    return x + 1, isinstance(3, v), isinstance("s", u | str), str | u, isinstance(None, None | v)
+
+
+KINDS = {}
+
+
+def case_tuples_of_objects_as_keys(x, e):
+    table = {(type(x), int): 1, (f0, "name"): 2, frozenset((C, str)): 3}
+    table[(e.__class__, (torch.Tensor,))] = 4
+    return (x + 1, table[(torch.Tensor, int)], table.get((f0, "name")), table[frozenset((str, C))], (int, C) in table,
+            {(C, 1), (C, 1), (str, 1)} == {(str, 1), (C, 1)})
+
+
+def case_break_below_partial(x, e):
+    def inner(a, b, *, k):
+        y = x * a
+        e.log.append(int(y.sum()))
+        return y + b * k
+
+    f = functools.partial(functools.partial(inner, 2, k=3), k=4)
+    return f(5) + 1

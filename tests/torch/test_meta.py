@@ -217,7 +217,3 @@ return v9
 """
     # Impure nodes stay, whoever reads them.
     assert engine.torch_graph_text(rows, []).startswith("4\n")
-
-
-def test_no_memory_left(engine):
-    assert engine.torch_blocks() == 0

@@ -1,0 +1,140 @@
+/*
+ * torch/rules_make.c -- factories. Their device has been looked at already; it is meta here.
+ */
+#include "torch/rules.h"
+
+/* Sizes as ints or one sequence at v[from …up to); how many, -1: decline. */
+static int read_size(Infer *r, int from, int upto, int64_t *sizes)
+{
+    if (r->v[from] && !PyLong_CheckExact(r->v[from])) {
+        for (int i = from + 1; i < upto; i++)
+            if (r->v[i])
+                return -1;
+        return read_ints(r->v[from], sizes, META_MAX_DIM);
+    }
+    int n = 0;
+    while (from + n < upto && r->v[from + n] && is_int(r->v[from + n], &sizes[n]))
+        n++;
+    for (int i = from + n; i < upto; i++)
+        if (r->v[i])
+            return -1;
+    return n;
+}
+
+static bool strided(PyObject *layout)
+{
+    return absent(layout) || layout == torch_py.strided;
+}
+
+/* Row-major, a leaf; requires_grad=True is torch's own work. */
+static Status make(Infer *r, const int64_t *sizes, int n, int dtype, PyObject **out)
+{
+    TensorMeta m = { 0 };
+    if (n < 0 || dtype < 0)
+        return ST_DECLINE;
+    for (int i = 0; i < n; i++)
+        if (sizes[i] < 0)
+            return ST_DECLINE;
+    shape_rows(&m, sizes, n);
+    return give(r, &m, dtype, false, out);
+}
+
+static int chosen(PyObject *dtype, int otherwise)
+{
+    return absent(dtype) ? otherwise : dtype_number(dtype);
+}
+
+/* zeros(*size, dtype, layout, device, requires_grad, pin_memory): rows end with these keywords, at 8 … 11. */
+enum { SIZES = 7, DTYPE = 7, LAYOUT = 8, DEVICE = 9, GRAD = 10, PIN = 11 };
+
+static bool plain_options(Infer *r)
+{
+    return strided(r->v[LAYOUT]) && is_false(r->v[GRAD]) && is_false(r->v[PIN]);
+}
+
+static Status zeros(Infer *r, PyObject **out) /* ones, empty, rand, randn */
+{
+    int64_t sizes[META_MAX_DIM];
+    if (r->k->nargs > SIZES || !plain_options(r))
+        return ST_DECLINE;
+    return make(r, sizes, read_size(r, 0, SIZES, sizes),
+                chosen(r->v[DTYPE], dtype_default()), out);
+}
+
+static Status full(Infer *r, PyObject **out)
+{
+    int64_t sizes[META_MAX_DIM], n;
+    PyObject *value = r->v[1];
+    int d = value && PyBool_Check(value)         ? D_BOOL
+            : is_int(value, &n)                  ? D_I64
+            : value && PyFloat_CheckExact(value) ? dtype_default()
+                                                 : -1;
+    if (r->k->nargs > 2 || !plain_options(r) || d < 0 || r->v[0] == NULL ||
+        PyLong_Check(r->v[0]))
+        return ST_DECLINE;
+    return make(r, sizes, read_ints(r->v[0], sizes, META_MAX_DIM), chosen(r->v[DTYPE], d),
+                out);
+}
+
+/* arange(end), arange(start, end), arange(start, end, step) of ints */
+static Status arange(Infer *r, PyObject **out)
+{
+    int64_t a[3] = { 0, 0, 1 }, n = 0;
+    while (n < 3 && r->v[n] && is_int(r->v[n], &a[n]))
+        n++;
+    if (r->k->nargs != n || n == 0 || !plain_options(r))
+        return ST_DECLINE;
+    if (n == 1) {
+        a[1] = a[0];
+        a[0] = 0;
+    }
+    if (a[2] == 0 || (a[2] > 0 ? a[1] < a[0] : a[1] > a[0]))
+        return ST_DECLINE;
+    int64_t step = a[2] > 0 ? a[2] : -a[2], span = a[2] > 0 ? a[1] - a[0] : a[0] - a[1];
+    int64_t size = (span + step - 1) / step;
+    return make(r, &size, 1, chosen(r->v[DTYPE], D_I64), out);
+}
+
+/* zeros_like(input, dtype, layout, device, requires_grad, memory_format) */
+static Status like(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    if (!read_tensor(r->v[0], &x) || !absent(r->v[5]) || !strided(r->v[2]) ||
+        !is_false(r->v[4]) || !row_major(&x))
+        return ST_DECLINE;
+    int d = chosen(r->v[1], x.dtype);
+    return d < 0 ? ST_DECLINE
+                 : give(r, &x, d, false, out); /* strides of dims of size 1 stay, too */
+}
+
+static Status full_like(Infer *r, PyObject **out)
+{
+    if (r->v[1] == NULL || torch_is_tensor(r->v[1]))
+        return ST_DECLINE;
+    memmove(&r->v[1], &r->v[2], 5 * sizeof r->v[0]);
+    return like(r, out);
+}
+
+/* x.new_zeros(*size, dtype, device, …) */
+static Status new_zeros(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t sizes[META_MAX_DIM];
+    if (r->k->nargs > SIZES || !read_tensor(r->v[0], &x) || !plain_options(r))
+        return ST_DECLINE;
+    return make(r, sizes, read_size(r, 1, SIZES, sizes), chosen(r->v[DTYPE], x.dtype),
+                out);
+}
+
+#define OPTIONS " dtype layout device requires_grad pin_memory"
+
+const Rule rules_make[] = {
+    { "zeros", "size _1 _2 _3 _4 _5 _6" OPTIONS, zeros, false },
+    { "full", "size fill_value _2 _3 _4 _5 _6" OPTIONS, full, false },
+    { "arange", "start end step _3 _4 _5 _6" OPTIONS, arange, false },
+    { "like", "input dtype layout device requires_grad memory_format", like, false },
+    { "full_like", "input fill_value dtype layout device requires_grad memory_format",
+      full_like, false },
+    { "new_zeros", "input size _2 _3 _4 _5 _6" OPTIONS, new_zeros, false },
+    { 0 },
+};

@@ -1,0 +1,396 @@
+/*
+ * torch/rules_matrix.c -- matrix products, convolution, attention, embedding, losses, pooling.
+ */
+#include "torch/rules.h"
+
+/* -- Products ------------------------------------------------------------------------- */
+
+static bool two(Infer *r, TensorMeta *a, TensorMeta *b)
+{
+    return read_tensor(r->v[0], a) && read_tensor(r->v[1], b) && a->dtype == b->dtype &&
+           a->dtype != D_BOOL;
+}
+
+static Status product(Infer *r, const int64_t *sizes, int n, int dtype, bool grad,
+                      PyObject **out)
+{
+    TensorMeta m = { 0 };
+    if (r->in_place)
+        return ST_DECLINE;
+    shape_rows(&m, sizes, n);
+    return give(r, &m, dtype, grad, out);
+}
+
+static Status mm(Infer *r, PyObject **out)
+{
+    TensorMeta a, b;
+    if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 2 || a.sizes[1] != b.sizes[0])
+        return ST_DECLINE;
+    return product(r, (int64_t[]){ a.sizes[0], b.sizes[1] }, 2, a.dtype,
+                   a.requires_grad || b.requires_grad, out);
+}
+
+static Status bmm(Infer *r, PyObject **out)
+{
+    TensorMeta a, b;
+    if (!two(r, &a, &b) || a.ndim != 3 || b.ndim != 3 || a.sizes[0] != b.sizes[0] ||
+        a.sizes[2] != b.sizes[1])
+        return ST_DECLINE;
+    return product(r, (int64_t[]){ a.sizes[0], a.sizes[1], b.sizes[2] }, 3, a.dtype,
+                   a.requires_grad || b.requires_grad, out);
+}
+
+/* Broadcast of the leading dims of two shapes; -1: they do not fit. */
+static int leading(const TensorMeta *a, int na, const TensorMeta *b, int nb, int64_t *to)
+{
+    int n = na > nb ? na : nb;
+    for (int i = 1; i <= n; i++) {
+        int64_t x = i <= na ? a->sizes[na - i] : 1, y = i <= nb ? b->sizes[nb - i] : 1;
+        if (x != y && x != 1 && y != 1)
+            return -1;
+        to[n - i] = x == 1 ? y : x;
+    }
+    return n;
+}
+
+static Status matmul(Infer *r, PyObject **out)
+{
+    TensorMeta a, b;
+    int64_t sizes[META_MAX_DIM + 2];
+    if (!two(r, &a, &b) || a.ndim == 0 || b.ndim == 0)
+        return ST_DECLINE;
+    int64_t inner = a.sizes[a.ndim - 1],
+            other = b.ndim == 1 ? b.sizes[0] : b.sizes[b.ndim - 2];
+    if (inner != other)
+        return ST_DECLINE;
+    int na = a.ndim > 1 ? a.ndim - 2 : 0, nb = b.ndim > 1 ? b.ndim - 2 : 0;
+    int n = leading(&a, na, &b, nb, sizes);
+    if (n < 0)
+        return ST_DECLINE;
+    if (a.ndim > 1)
+        sizes[n++] = a.sizes[a.ndim - 2];
+    if (b.ndim > 1)
+        sizes[n++] = b.sizes[b.ndim - 1];
+    /* Some combinations fold dims and view the product of matrices; what they view is fresh, but its layout varies. */
+    r->loose |= a.ndim != b.ndim || a.ndim > 3;
+    return product(r, sizes, n, a.dtype, a.requires_grad || b.requires_grad, out);
+}
+
+static Status rmatmul(Infer *r, PyObject **out)
+{
+    PyObject *a = r->v[0];
+    r->v[0] = r->v[1];
+    r->v[1] = a;
+    return matmul(r, out);
+}
+
+static Status mv(Infer *r, PyObject **out)
+{
+    TensorMeta a, b;
+    if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 1 || a.sizes[1] != b.sizes[0])
+        return ST_DECLINE;
+    return product(r, a.sizes, 1, a.dtype, a.requires_grad || b.requires_grad, out);
+}
+
+static bool expands(const TensorMeta *t, const int64_t *sizes, int n)
+{
+    if (t->ndim > n)
+        return false;
+    for (int i = 1; i <= t->ndim; i++)
+        if (t->sizes[t->ndim - i] != 1 && t->sizes[t->ndim - i] != sizes[n - i])
+            return false;
+    return true;
+}
+
+/* addmm(input, mat1, mat2), baddbmm: the product plus something that expands to it. */
+static Status add_product(Infer *r, int ndim, PyObject **out)
+{
+    TensorMeta c, a, b;
+    if (!read_tensor(r->v[0], &c) || !read_tensor(r->v[1], &a) ||
+        !read_tensor(r->v[2], &b) || a.ndim != ndim || b.ndim != ndim ||
+        a.dtype != b.dtype || c.dtype != a.dtype || !dtype_float(a.dtype) ||
+        a.sizes[ndim - 1] != b.sizes[ndim - 2] || (ndim == 3 && a.sizes[0] != b.sizes[0]))
+        return ST_DECLINE;
+    int64_t sizes[3] = { a.sizes[0], ndim == 3 ? a.sizes[1] : b.sizes[1],
+                         ndim == 3 ? b.sizes[2] : 0 };
+    if (!expands(&c, sizes, ndim))
+        return ST_DECLINE;
+    return product(r, sizes, ndim, a.dtype,
+                   a.requires_grad || b.requires_grad || c.requires_grad, out);
+}
+
+static Status addmm(Infer *r, PyObject **out)
+{
+    return add_product(r, 2, out);
+}
+static Status baddbmm(Infer *r, PyObject **out)
+{
+    return add_product(r, 3, out);
+}
+
+/* With a bias, inputs that are no matrices are flattened, and the result is a view of the product. */
+static Status flattened(Infer *r, const TensorMeta *x, int64_t width, bool grad,
+                        PyObject **out)
+{
+    PyObject *flat, *shape = PyTuple_New(x->ndim);
+    int64_t rows = 1;
+    for (int i = 0; shape && i < x->ndim; i++) {
+        int64_t n = i == x->ndim - 1 ? width : x->sizes[i];
+        rows *= i == x->ndim - 1 ? 1 : n;
+        PyTuple_SET_ITEM(shape, i, PyLong_FromLongLong(n));
+    }
+    if (shape == NULL || PyErr_Occurred()) {
+        Py_XDECREF(shape);
+        return ST_ERROR;
+    }
+    Status st = product(r, (int64_t[]){ rows, width }, 2, x->dtype, grad, &flat);
+    if (st == ST_OK) {
+        *out = PyObject_CallMethod(flat, "view", "O", shape);
+        st = *out ? ST_OK : ST_ERROR;
+        Py_DECREF(flat);
+    }
+    Py_DECREF(shape);
+    return st;
+}
+
+static Status linear(Infer *r, PyObject **out)
+{
+    TensorMeta x, w, b = { 0 };
+    int64_t sizes[META_MAX_DIM];
+    if (!two(r, &x, &w) || !dtype_float(x.dtype) || w.ndim != 2 || x.ndim == 0 ||
+        x.sizes[x.ndim - 1] != w.sizes[1])
+        return ST_DECLINE;
+    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
+                             b.sizes[0] != w.sizes[0] || b.dtype != x.dtype))
+        return ST_DECLINE;
+    bool grad = x.requires_grad || w.requires_grad || b.requires_grad;
+    memcpy(sizes, x.sizes, sizeof sizes);
+    sizes[x.ndim - 1] = w.sizes[0];
+    r->loose |= !row_major(&x) || x.numel == 0;
+    if (!absent(r->v[2]) && x.ndim != 2 && !r->in_place)
+        return flattened(r, &x, w.sizes[0], grad, out);
+    return product(r, sizes, x.ndim, x.dtype, grad, out);
+}
+
+/* -- Attention --------------------------------------------------------------------------- */
+
+/* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
+static Status attention(Infer *r, PyObject **out)
+{
+    TensorMeta q, k, v, mask = { 0 };
+    if (!read_tensor(r->v[0], &q) || !read_tensor(r->v[1], &k) ||
+        !read_tensor(r->v[2], &v) || q.ndim != 4 || k.ndim != 4 || v.ndim != 4 ||
+        !dtype_float(q.dtype) || q.dtype != k.dtype || q.dtype != v.dtype ||
+        !is_false(r->v[7]) || q.numel == 0 || k.numel == 0 || v.numel == 0)
+        return ST_DECLINE;
+    if (q.sizes[0] != k.sizes[0] || q.sizes[1] != k.sizes[1] || q.sizes[3] != k.sizes[3] ||
+        k.sizes[2] != v.sizes[2] || k.sizes[0] != v.sizes[0] || k.sizes[1] != v.sizes[1])
+        return ST_DECLINE;
+    int64_t scores[4] = { q.sizes[0], q.sizes[1], q.sizes[2], k.sizes[2] };
+    if (!absent(r->v[3]) &&
+        (is_true(r->v[5]) || !read_tensor(r->v[3], &mask) || !expands(&mask, scores, 4) ||
+         (mask.dtype != D_BOOL && mask.dtype != q.dtype)))
+        return ST_DECLINE;
+    int64_t sizes[4] = { q.sizes[0], q.sizes[1], q.sizes[2], v.sizes[3] };
+    r->loose = true;
+    return product(
+        r, sizes, 4, q.dtype,
+        q.requires_grad || k.requires_grad || v.requires_grad || mask.requires_grad, out);
+}
+
+/* -- Convolution and pooling ---------------------------------------------------------------- */
+
+/* One int or n of them -> v[0..n). */
+static bool spread(PyObject *o, int64_t otherwise, int n, int64_t *v)
+{
+    if (absent(o)) {
+        for (int i = 0; i < n; i++)
+            v[i] = otherwise;
+        return true;
+    }
+    int got = read_ints(o, v, n);
+    if (got == 1)
+        for (int i = 1; i < n; i++)
+            v[i] = v[0];
+    return got == n || got == 1;
+}
+
+/* conv2d(input, weight, bias, stride, padding, dilation, groups) */
+static Status conv(Infer *r, int n, PyObject **out)
+{
+    TensorMeta x, w, b = { 0 };
+    int64_t stride[3], pad[3], step[3], groups = 1, sizes[5];
+    if (!two(r, &x, &w) || !dtype_float(x.dtype) || x.ndim != n + 2 || w.ndim != n + 2 ||
+        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[4], 0, n, pad) ||
+        !spread(r->v[5], 1, n, step) || !(r->v[6] == NULL || is_int(r->v[6], &groups)) ||
+        groups < 1 || x.sizes[1] != w.sizes[1] * groups || w.sizes[0] % groups != 0)
+        return ST_DECLINE;
+    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
+                             b.sizes[0] != w.sizes[0] || b.dtype != x.dtype))
+        return ST_DECLINE;
+    sizes[0] = x.sizes[0];
+    sizes[1] = w.sizes[0];
+    for (int i = 0; i < n; i++) {
+        int64_t room = x.sizes[i + 2] + 2 * pad[i] - step[i] * (w.sizes[i + 2] - 1) - 1;
+        if (room < 0 || stride[i] < 1 || pad[i] < 0 || step[i] < 1 || w.sizes[i + 2] < 1)
+            return ST_DECLINE;
+        sizes[i + 2] = room / stride[i] + 1;
+    }
+    r->loose = true;
+    return product(r, sizes, n + 2, x.dtype,
+                   x.requires_grad || w.requires_grad || b.requires_grad, out);
+}
+
+static Status conv1d(Infer *r, PyObject **out)
+{
+    return conv(r, 1, out);
+}
+static Status conv2d(Infer *r, PyObject **out)
+{
+    return conv(r, 2, out);
+}
+static Status conv3d(Infer *r, PyObject **out)
+{
+    return conv(r, 3, out);
+}
+
+/* max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices) */
+static Status pool(Infer *r, int n, PyObject *ceil_mode, int64_t *step, PyObject **out)
+{
+    TensorMeta x;
+    int64_t kernel[3], stride[3], pad[3], sizes[5];
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim != n + 2 ||
+        x.numel == 0 || !r->v[1] || !spread(r->v[1], 1, n, kernel) ||
+        !is_false(ceil_mode) || !spread(r->v[3], 0, n, pad))
+        return ST_DECLINE;
+    bool given =
+        !absent(r->v[2]) && !(PyTuple_Check(r->v[2]) && PyTuple_GET_SIZE(r->v[2]) == 0);
+    if (!spread(given ? r->v[2] : r->v[1], 1, n, stride))
+        return ST_DECLINE;
+    memcpy(sizes, x.sizes, 2 * sizeof sizes[0]);
+    for (int i = 0; i < n; i++) {
+        int64_t room = x.sizes[i + 2] + 2 * pad[i] - step[i] * (kernel[i] - 1) - 1;
+        if (room < 0 || stride[i] < 1 || kernel[i] < 1 || pad[i] < 0 ||
+            2 * pad[i] > kernel[i] || step[i] < 1)
+            return ST_DECLINE;
+        sizes[i + 2] = room / stride[i] + 1;
+    }
+    r->loose = true;
+    return product(r, sizes, n + 2, x.dtype, x.requires_grad, out);
+}
+
+static Status max_pool2d(Infer *r, PyObject **out)
+{
+    int64_t step[3];
+    return spread(r->v[4], 1, 2, step) && is_false(r->v[6])
+               ? pool(r, 2, r->v[5], step, out)
+               : ST_DECLINE;
+}
+
+/* avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override) */
+static Status avg_pool2d(Infer *r, PyObject **out)
+{
+    int64_t step[3] = { 1, 1, 1 };
+    return absent(r->v[6]) ? pool(r, 2, r->v[4], step, out) : ST_DECLINE;
+}
+
+static Status adaptive_avg_pool2d(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t to[2];
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.ndim != 4 ||
+        x.numel == 0 || !r->v[1] || !spread(r->v[1], 1, 2, to) || to[0] < 1 || to[1] < 1)
+        return ST_DECLINE;
+    r->loose = true;
+    return product(r, (int64_t[]){ x.sizes[0], x.sizes[1], to[0], to[1] }, 4, x.dtype,
+                   x.requires_grad, out);
+}
+
+/* -- Embedding, losses ------------------------------------------------------------------------ */
+
+/* embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse) */
+static Status embedding(Infer *r, PyObject **out)
+{
+    TensorMeta i, w;
+    int64_t sizes[META_MAX_DIM];
+    if (!read_tensor(r->v[0], &i) || !read_tensor(r->v[1], &w) ||
+        (i.dtype != D_I64 && i.dtype != D_I32) || w.ndim != 2 || !dtype_float(w.dtype) ||
+        !absent(r->v[3]) || !is_false(r->v[5]) || !is_false(r->v[6]) ||
+        i.ndim + 1 > META_MAX_DIM)
+        return ST_DECLINE;
+    memcpy(sizes, i.sizes, 8 * (size_t)i.ndim);
+    sizes[i.ndim] = w.sizes[1];
+    r->loose |= i.ndim != 1; /* a view of the rows */
+    return product(r, sizes, i.ndim + 1, w.dtype, w.requires_grad, out);
+}
+
+static bool reduction(PyObject *o, bool *scalar)
+{
+    *scalar = true;
+    if (o == NULL)
+        return true;
+    if (!PyUnicode_CheckExact(o))
+        return false;
+    *scalar = PyUnicode_CompareWithASCIIString(o, "none") != 0;
+    return !*scalar || PyUnicode_CompareWithASCIIString(o, "mean") == 0 ||
+           PyUnicode_CompareWithASCIIString(o, "sum") == 0;
+}
+
+/* cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing) with class indices */
+static Status cross_entropy(Infer *r, PyObject **out)
+{
+    TensorMeta x, t, w = { 0 };
+    bool scalar;
+    int64_t n;
+    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &t) || !dtype_float(x.dtype) ||
+        t.dtype != D_I64 || !(x.ndim == 2 && t.ndim == 1 && x.sizes[0] == t.sizes[0]) ||
+        !absent(r->v[3]) || !absent(r->v[5]) ||
+        !(r->v[4] == NULL || is_int(r->v[4], &n)) || !reduction(r->v[6], &scalar) ||
+        !scalar || !(r->v[7] == NULL || PyFloat_CheckExact(r->v[7])))
+        return ST_DECLINE;
+    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &w) || w.dtype != x.dtype ||
+                             w.ndim != 1 || w.sizes[0] != x.sizes[1]))
+        return ST_DECLINE;
+    return product(r, NULL, 0, x.dtype, x.requires_grad, out);
+}
+
+/* mse_loss(input, target, size_average, reduce, reduction) */
+static Status mse_loss(Infer *r, PyObject **out)
+{
+    TensorMeta x, t;
+    bool scalar;
+    if (!two(r, &x, &t) || !dtype_float(x.dtype) || x.ndim != t.ndim ||
+        memcmp(x.sizes, t.sizes, 8 * (size_t)x.ndim) != 0 || !absent(r->v[2]) ||
+        !absent(r->v[3]) || !reduction(r->v[4], &scalar) || !scalar || r->v[5])
+        return ST_DECLINE;
+    return product(r, NULL, 0, x.dtype, x.requires_grad || t.requires_grad, out);
+}
+
+const Rule rules_matrix[] = {
+    { "mm", "input mat2", mm, false },
+    { "bmm", "input mat2", bmm, false },
+    { "matmul", "input other", matmul, false },
+    { "rmatmul", "input other", rmatmul, false },
+    { "mv", "input vec", mv, false },
+    { "addmm", "input mat1 mat2 beta alpha", addmm, false },
+    { "baddbmm", "input batch1 batch2 beta alpha", baddbmm, false },
+    { "linear", "input weight bias", linear, false },
+    { "attention", "query key value attn_mask dropout_p is_causal scale enable_gqa",
+      attention, false },
+    { "conv1d", "input weight bias stride padding dilation groups", conv1d, false },
+    { "conv2d", "input weight bias stride padding dilation groups", conv2d, false },
+    { "conv3d", "input weight bias stride padding dilation groups", conv3d, false },
+    { "max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices",
+      max_pool2d, false },
+    { "avg_pool2d",
+      "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+      avg_pool2d, false },
+    { "adaptive_avg_pool2d", "input output_size", adaptive_avg_pool2d, false },
+    { "embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse",
+      embedding, false },
+    { "cross_entropy",
+      "input target weight size_average ignore_index reduce reduction label_smoothing",
+      cross_entropy, false },
+    { "mse_loss", "input target size_average reduce reduction weight", mse_loss, false },
+    { 0 },
+};

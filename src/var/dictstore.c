@@ -1,0 +1,516 @@
+/*
+ * var/dictstore.c -- dictionaries as storage: dict, OrderedDict, defaultdict, instance dictionaries, globals.
+ *
+ * Takes: keys as KeyMap has them (constants, or objects that are equal only to themselves). Gives: CPython's content
+ * and order. Holds: what is visible is `reads` without `dels`, in order, with the values of `writes` where there are
+ * any; then the rest of `writes`. A key that was deleted and stored again stands in `dels` and at its new place in
+ * `writes`. An existing dict is looked at key by key (a load, or an ABSENT guard) until somebody asks for all of it.
+ */
+#include "cpy/cpy.h"
+#include "cpy/peek.h"
+#include "var/container.h"
+
+/* -- Which dict ----------------------------------------------------------------- */
+
+bool dict_existing(DictVar *d)
+{
+    return d->v.real != NULL || (d->owner != NULL && d->owner->real != NULL);
+}
+
+bool is_odict(DictVar *d)
+{
+    return d->v.type != &PyDict_Type && PyType_IsSubtype(d->v.type, &PyODict_Type);
+}
+
+bool is_defaultdict(DictVar *d)
+{
+    return d->v.type != &PyDict_Type && known_type(TY_DEFAULTDICT) &&
+           PyType_IsSubtype(d->v.type, known_types[TY_DEFAULTDICT]);
+}
+
+/* Where guards on the dictionary as a whole are asked. */
+static Source *place(Tx *tx, DictVar *d)
+{
+    if (d->owner == NULL)
+        return source_of(tx, &d->v);
+    Source *owner = source_of(tx, d->owner);
+    return owner ? source_get(&tx->sources, SRC_DICT, owner, NULL, 0) : NULL;
+}
+
+static PyObject *interned(Tx *tx, PyObject *key)
+{
+    if (!PyUnicode_CheckExact(key) || PyUnicode_CHECK_INTERNED(key))
+        return key;
+    PyObject *k = Py_NewRef(key);
+    PyUnicode_InternInPlace(&k);
+    return tx_hold(tx, k);
+}
+
+static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
+{
+    bool attr = d->owner != NULL && PyUnicode_CheckExact(key);
+    Source *base = attr ? source_of(tx, d->owner) : place(tx, d);
+    if (base == NULL || (key = interned(tx, key)) == NULL)
+        return NULL;
+    return source_get(&tx->sources, attr ? SRC_ATTR : SRC_ITEM, base, key, 0);
+}
+
+static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
+{
+    return key ? keymap_find(m, key, h) : keymap_find_id(m, same_object(k));
+}
+
+static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h,
+                            Var *value)
+{
+    k = key ? k : same_object(k);
+    return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
+}
+
+/* -- Looking into the real dict ---------------------------------------------------- */
+
+static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject **value)
+{
+    uint16_t hint = 0;
+    Memo memo = { 0 };
+    int found;
+    *value = NULL;
+    if (d->owner == NULL)
+        found = cpy_dict_peek(d->v.real, key, h, &hint, &memo, value);
+    else if (PyUnicode_CheckExact(key))
+        found = cpy_inst_peek(d->owner->real, interned(tx, key), &hint, &memo, value);
+    else
+        found = d->v.real ? cpy_dict_peek(d->v.real, key, h, &hint, &memo, value) : 0;
+    if (found < 0 && d->owner == NULL)
+        return graph_break(tx, BRK_DYN_KEY,
+                           "keys of the dictionary are compared by user code");
+    if (found <= 0)
+        *value = NULL;
+    return ST_OK;
+}
+
+/* What the existing dict has under the key, as the trace first saw it; NULL: nothing. */
+static Status read_real(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out)
+{
+    KeyEntry *e = keymap_find(&d->reads, key, h);
+    *out = e ? e->value : NULL;
+    if (e != NULL || d->open)
+        return ST_OK;
+    PyObject *real;
+    TRY(real_get(tx, d, key, h, &real));
+    if (real != NULL) {
+        Source *s = item_source(tx, d, key);
+        MEM(s);
+        TRY(lazy_new(tx, real, s, out));
+    } else {
+        Source *s = place(tx, d);
+        MEM(s && (key = interned(tx, key)) != NULL);
+        TRY(guard_obj(&tx->guards, GUARD_ABSENT, s, key));
+    }
+    return put_in(tx, &d->reads, NULL, key, h, *out);
+}
+
+/* Keys that may be compared by address or as constants. */
+static bool key_safe(PyObject *key)
+{
+    return key_plain(key) || torch_is_tensor(key) ||
+           Py_TYPE(key)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+/* Keys of the existing dict in order, with a list of values beside: new lists. */
+static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
+{
+    if (d->owner != NULL)
+        *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
+    else if (PyODict_Check(d->v.real)) {
+        PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(d->v.real));
+        *keys = it ? tx_hold(tx, PySequence_List(it)) : NULL;
+    } else
+        *keys = tx_hold(tx, PyDict_Keys(d->v.real));
+    TRY_PTR(*keys);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(*keys); i++)
+        if (!key_safe(PyList_GET_ITEM(*keys, i)))
+            return graph_break(tx, BRK_DYN_KEY, "a %s is a key",
+                               Py_TYPE(PyList_GET_ITEM(*keys, i))->tp_name);
+    return ST_OK;
+}
+
+static Status guard_keys(Tx *tx, DictVar *d, PyObject *keys)
+{
+    Source *s = place(tx, d);
+    PyObject *tuple = tx_hold(tx, PyList_AsTuple(keys));
+    MEM(s && tuple);
+    return guard_obj(&tx->guards, GUARD_KEYS, s, tuple);
+}
+
+/* What the graph calls by itself finds the dictionary as it was before the trace wrote to it. */
+static Status pending(Tx *tx, DictVar *d)
+{
+    if (dict_existing(d) && d->v.dirty)
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                           "code in the graph reads what was written before it");
+    return ST_OK;
+}
+
+Status dict_open(Tx *tx, DictVar *d)
+{
+    if (tx->foreign)
+        TRY(pending(tx, d));
+    if (d->open || !dict_existing(d))
+        return ST_OK;
+    PyObject *keys;
+    TRY(real_keys(tx, d, &keys));
+    TRY(guard_keys(tx, d, keys));
+    KeyMap seen = d->reads;
+    keymap_clear(&d->reads, &tx->journal);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i), *real;
+        Py_hash_t h = PyObject_Hash(key);
+        MEM(h != -1);
+        KeyEntry *e = keymap_find(&seen, key, h);
+        Var *v = e ? e->value : NULL;
+        if (v == NULL) {
+            TRY(real_get(tx, d, key, h, &real));
+            Source *s = item_source(tx, d, key);
+            MEM(s && real);
+            TRY(lazy_new(tx, real, s, &v));
+        }
+        TRY(put_in(tx, &d->reads, e ? e->id : NULL, key, h, v));
+    }
+    SET(tx, d->open, 1);
+    return ST_OK;
+}
+
+/* -- Storage ----------------------------------------------------------------------- */
+
+Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **out)
+{
+    KeyEntry *e = find_in(&d->writes, k, key, h);
+    *out = e ? e->value : NULL;
+    if (e == NULL && (key == NULL || !dict_existing(d)))
+        return ST_OK;
+    if (e != NULL || (d->dels.n && keymap_find(&d->dels, key, h)))
+        return tx->foreign ? pending(tx, d) : ST_OK;
+    return read_real(tx, d, key, h, out);
+}
+
+static Status touch_dict(Tx *tx, DictVar *d)
+{
+    return (d->v.dirty && !tx->foreign) || !dict_existing(d) ? ST_OK
+                                                             : var_touch(tx, &d->v);
+}
+
+/* What is overwritten. */
+static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
+{
+    PyObject *real;
+    KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
+    if (e != NULL || key == NULL || d->open || !dict_existing(d))
+        return e && e->value ? drop(tx, e->value) : ST_OK;
+    TRY(real_get(tx, d, key, h, &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
+    return real ? drop_check(tx, real) : ST_OK;
+}
+
+Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
+{
+    tx->moves += d->owner == NULL;
+    TRY(drop_read(tx, d, key, h));
+    TRY(touch_dict(tx, d));
+    return put_in(tx, &d->writes, k, key, h, value);
+}
+
+Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was)
+{
+    Var *v;
+    TRY(dict_find(tx, d, k, key, h, &v));
+    *was = v != NULL;
+    if (v == NULL)
+        return ST_OK;
+    tx->moves++;
+    TRY(drop(tx, v));
+    TRY(touch_dict(tx, d));
+    bool gone = !dict_existing(d) || key == NULL || keymap_find(&d->dels, key, h);
+    Var *old = NULL;
+    if (!gone)
+        TRY(read_real(tx, d, key, h, &old));
+    KeyEntry *e = find_in(&d->writes, k, key, h);
+    if (e != NULL)
+        keymap_del_entry(&d->writes, &tx->journal, e);
+    return old ? put_in(tx, &d->dels, k, key, h, NULL) : ST_OK;
+}
+
+Status dict_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out)
+{
+    return dict_find(tx, d, NULL, key, h, out);
+}
+
+Status dict_set(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var *value)
+{
+    return dict_store(tx, d, NULL, key, h, value);
+}
+
+Status dict_del(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, bool *was)
+{
+    return dict_remove(tx, d, NULL, key, h, was);
+}
+
+Status dict_get_str(Tx *tx, DictVar *d, PyObject *name, Var **out)
+{
+    return dict_find(tx, d, NULL, name, str_hash(name), out);
+}
+
+Status dict_set_str(Tx *tx, DictVar *d, PyObject *name, Var *value)
+{
+    return dict_store(tx, d, NULL, name, str_hash(name), value);
+}
+
+/* -- Walking ------------------------------------------------------------------------- */
+
+static Status key_var(Tx *tx, DictVar *d, KeyEntry *e, Var **out)
+{
+    if (e->id == NULL) {
+        Var *k;
+        if (key_plain(e->key))
+            TRY(const_peek(tx, e->key, &k));
+        else
+            TRY(wrap_pinned(tx, e->key, NULL, &k));
+        e->id = k; /* a cache: valid whatever is rewound */
+    }
+    *out = e->id;
+    return ST_OK;
+}
+
+/* Is the entry of `reads` still to be seen, and with which value? */
+static bool live_read(DictVar *d, KeyEntry *e, Var **value)
+{
+    if ((e->key == NULL && e->id == NULL) || e->value == NULL ||
+        (d->dels.n && keymap_find(&d->dels, e->key, e->hash)))
+        return false;
+    KeyEntry *w = d->writes.n ? keymap_find(&d->writes, e->key, e->hash) : NULL;
+    *value = w ? w->value : e->value;
+    return true;
+}
+
+/* Does the entry of `writes` stand at its own place, not at that of an existing key? */
+static bool live_write(DictVar *d, KeyEntry *e, Var **value)
+{
+    if (e->key == NULL && e->id == NULL)
+        return false;
+    KeyEntry *r = e->key && d->reads.n ? keymap_find(&d->reads, e->key, e->hash) : NULL;
+    if (r && r->value && !(d->dels.n && keymap_find(&d->dels, e->key, e->hash)))
+        return false;
+    *value = e->value;
+    return true;
+}
+
+static KeyEntry *entry_at(DictVar *d, size_t at, Var **value)
+{
+    size_t nr = d->reads.used;
+    KeyEntry *e = at < nr ? &d->reads.entries[at] : &d->writes.entries[at - nr];
+    bool live = at < nr ? live_read(d, e, value) : live_write(d, e, value);
+    return live ? e : NULL;
+}
+
+size_t dict_end(DictVar *d)
+{
+    return d->reads.used + d->writes.used;
+}
+
+size_t dict_drops(DictVar *d)
+{
+    return d->dels.used + (d->writes.used - d->writes.n);
+}
+
+Status dict_step(Tx *tx, DictVar *d, DictPos *p, bool *more)
+{
+    for (*more = false; p->at < dict_end(d);)
+        if ((p->entry = entry_at(d, p->at++, &p->value)) != NULL) {
+            *more = true;
+            return key_var(tx, d, p->entry, &p->key);
+        }
+    return ST_OK;
+}
+
+Status dict_step_back(Tx *tx, DictVar *d, DictPos *p, bool *more)
+{
+    if (p->at > dict_end(d))
+        p->at = dict_end(d);
+    for (*more = false; p->at > 0;)
+        if ((p->entry = entry_at(d, --p->at, &p->value)) != NULL) {
+            *more = true;
+            return key_var(tx, d, p->entry, &p->key);
+        }
+    return ST_OK;
+}
+
+Status dict_count(Tx *tx, DictVar *d, Py_ssize_t *n)
+{
+    if (!dict_existing(d)) {
+        *n = (Py_ssize_t)d->writes.n;
+        return ST_OK;
+    }
+    TRY(dict_open(tx, d));
+    size_t at = 0, count = d->reads.n - d->dels.n;
+    Var *value;
+    for (KeyEntry *e; (e = keymap_next(&d->writes, &at)) != NULL;)
+        count += live_write(d, e, &value);
+    *n = (Py_ssize_t)count;
+    return ST_OK;
+}
+
+Status dict_items(Tx *tx, DictVar *d, Var ***keys, Var ***values, Py_ssize_t *n)
+{
+    TRY(dict_count(tx, d, n));
+    MEM(*keys = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
+    MEM(*values = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
+    DictPos p = { 0 };
+    bool more;
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        TRY(dict_step(tx, d, &p, &more));
+        assert(more);
+        (*keys)[i] = p.key;
+        (*values)[i] = p.value;
+    }
+    return ST_OK;
+}
+
+Status dict_entries(Tx *tx, DictVar *d, KeyEntry **entries, Py_ssize_t *n)
+{
+    TRY(dict_count(tx, d, n));
+    KeyEntry *e = tx_alloc(tx, sizeof *e * (size_t)(*n + 1));
+    MEM(e);
+    DictPos p = { 0 };
+    bool more;
+    for (Py_ssize_t i = 0; i < *n; i++) {
+        TRY(dict_step(tx, d, &p, &more));
+        e[i] = *p.entry;
+        e[i].value = p.value;
+    }
+    *entries = e;
+    return ST_OK;
+}
+
+/* -- Whole dictionaries -------------------------------------------------------------- */
+
+Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out)
+{
+    return VAR_MAKE(tx, dict, DictVar, t, out);
+}
+
+Status dict_new(Tx *tx, Var **out)
+{
+    return VAR_MAKE(tx, dict, DictVar, &PyDict_Type, out);
+}
+
+Status dict_clear(Tx *tx, DictVar *d)
+{
+    tx->moves++;
+    TRY(dict_open(tx, d));
+    TRY(touch_dict(tx, d));
+    if (dict_existing(d)) {
+        size_t at = 0;
+        for (KeyEntry *e; (e = keymap_next(&d->reads, &at)) != NULL;) {
+            TRY(drop(tx, e->value));
+            TRY(put_in(tx, &d->dels, e->id, e->key, e->hash, NULL));
+        }
+    }
+    if (d->writes.used)
+        keymap_clear(&d->writes, &tx->journal);
+    return ST_OK;
+}
+
+Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n)
+{
+    TRY(dict_clear(tx, d));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(put_in(tx, &d->writes, e[i].id, e[i].key, e[i].hash, e[i].value));
+    return ST_OK;
+}
+
+Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out)
+{
+    DictVar *d;
+    TRY(dict_make(tx, t, &d));
+    if (!dict_existing(from)) {
+        MEM(keymap_copy(&d->writes, &tx->arena, &tx->journal, &from->writes));
+    } else {
+        KeyEntry *e;
+        Py_ssize_t n;
+        TRY(dict_entries(tx, from, &e, &n));
+        TRY(dict_rewrite(tx, d, e, n));
+    }
+    *out = d;
+    return ST_OK;
+}
+
+static Status merge_dict(Tx *tx, DictVar *d, DictVar *from)
+{
+    KeyEntry *e;
+    Py_ssize_t n;
+    if (d == from)
+        return ST_OK;
+    TRY(dict_entries(tx, from, &e, &n));
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(dict_store(tx, d, e[i].id, e[i].key, e[i].hash, e[i].value));
+    return ST_OK;
+}
+
+static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
+{
+    Var *keys, *it, *k, *v;
+    TRY(var_call0(tx, keys_fn, &keys));
+    TRY(var_iter(tx, keys, &it));
+    for (;;) {
+        TRY(var_next(tx, it, &k));
+        if (k == NULL)
+            return ST_OK;
+        TRY(var_getitem(tx, from, k, &v));
+        TRY(dict_put(tx, d, k, v));
+    }
+}
+
+static Status merge_pair(Tx *tx, DictVar *d, Var *pair, Py_ssize_t i)
+{
+    PyTypeObject *t;
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_type_of(tx, pair, &t));
+    if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
+        return raise_type(
+            tx, PyExc_TypeError,
+            "cannot convert dictionary update sequence element #%zd to a sequence", i);
+    TRY(var_unpack(tx, pair, &items, &n));
+    if (n != 2)
+        return raise_type(
+            tx, PyExc_ValueError,
+            "dictionary update sequence element #%zd has length %zd; 2 is required", i, n);
+    return dict_put(tx, d, items[0], items[1]);
+}
+
+static Status merge_pairs(Tx *tx, DictVar *d, Var *from)
+{
+    Var *it, *pair;
+    TRY(var_iter(tx, from, &it));
+    for (Py_ssize_t i = 0;; i++) {
+        TRY(var_next(tx, it, &pair));
+        if (pair == NULL)
+            return ST_OK;
+        TRY(merge_pair(tx, d, pair, i));
+    }
+}
+
+Status dict_merge(Tx *tx, DictVar *d, Var *from)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, from, &t));
+    TRY(var_real(tx, &from));
+    Var *c = var_content(from);
+    if (c && c->kind == &kind_dict &&
+        (t->tp_iter == PyDict_Type.tp_iter || t == &PyODict_Type))
+        return merge_dict(tx, d, AS(DictVar, c));
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("keys"));
+    Var *keys;
+    TRY_PTR(name);
+    TRY(var_getattr_opt(tx, from, name, &keys));
+    return keys ? merge_mapping(tx, d, from, keys) : merge_pairs(tx, d, from);
+}
