@@ -55,7 +55,81 @@ static Status set_grad_enabled(Tx *tx, const Args *a, Var **out)
 
 static Status mode(Tx *tx, const Args *a, Var **out)
 {
-    return graph_break(tx, BRK_MODE, "%s", "autocast or inference mode");
+    return graph_break(tx, BRK_MODE, "%s", "inference mode");
+}
+
+/* -- Autocast --------------------------------------------------------------- */
+
+/* Leaving autocast as it is (autocast(enabled=False) where it is off) is no change; the depth of nesting alone moves, which is settled
+ * where the trace ends. Everything else breaks. */
+
+/* Is torch.<getter>(arg) what is to be set? */
+static Status unchanged(Tx *tx, const char *getter, PyObject *arg, PyObject *value, Var **out)
+{
+    PyObject *f = lookup_path(tx, "torch", getter);
+    if (f == NULL)
+        return ST_DECLINE;
+    PyObject *now = tx_hold(tx, PyObject_CallFunctionObjArgs(f, arg, NULL));
+    if (now != value) {
+        PyErr_Clear();
+        return graph_break(tx, BRK_MODE, "%s", "autocast");
+    }
+    return none(tx, NULL, out);
+}
+
+static Status set_autocast(Tx *tx, const Args *a, const char *getter, Var **out)
+{
+    PyObject *device, *value;
+    if (a->n != 2 || a->nkw)
+        return graph_break(tx, BRK_MODE, "%s", "autocast");
+    TRY(fold_value(tx, a->v[0], &device));
+    TRY(fold_value(tx, a->v[1], &value));
+    if (device == NULL || value == NULL)
+        return ST_DECLINE;
+    return unchanged(tx, getter, device, value, out);
+}
+
+static Status set_autocast_enabled(Tx *tx, const Args *a, Var **out)
+{
+    return set_autocast(tx, a, "is_autocast_enabled", out);
+}
+
+static Status set_autocast_dtype(Tx *tx, const Args *a, Var **out)
+{
+    return set_autocast(tx, a, "get_autocast_dtype", out);
+}
+
+static Status set_autocast_cache(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *value;
+    TRY(fold_value(tx, a->v[0], &value));
+    return value ? unchanged(tx, "is_autocast_cache_enabled", NULL, value, out) : ST_DECLINE;
+}
+
+/* As the real functions: the depth afterwards. */
+static Status autocast_nest(Tx *tx, int by, Var **out)
+{
+    PyObject *up = lookup_path(tx, "torch", "autocast_increment_nesting");
+    PyObject *down = lookup_path(tx, "torch", "autocast_decrement_nesting");
+    if (up == NULL || down == NULL)
+        return ST_DECLINE;
+    PyObject *deeper = tx_hold(tx, PyObject_CallNoArgs(up));
+    PyObject *now = deeper ? tx_hold(tx, PyObject_CallNoArgs(down)) : NULL;
+    TRY_PTR(now);
+    SET(tx, tx->autocast_depth, tx->autocast_depth + (uintptr_t)(intptr_t)by);
+    return const_int(tx, PyLong_AsSsize_t(now) + (Py_ssize_t)tx->autocast_depth, out);
+}
+
+static Status autocast_increment(Tx *tx, const Args *a, Var **out) { return autocast_nest(tx, 1, out); }
+static Status autocast_decrement(Tx *tx, const Args *a, Var **out) { return autocast_nest(tx, -1, out); }
+
+/* While no device autocasts, nothing was put into the cache since it was cleared last. */
+static Status clear_autocast_cache(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *any = lookup_path(tx, "torch._C", "_is_any_autocast_enabled");
+    PyObject *on = any ? tx_hold(tx, PyObject_CallNoArgs(any)) : NULL;
+    PyErr_Clear();
+    return on == Py_False ? none(tx, a, out) : graph_break(tx, BRK_MODE, "%s", "autocast");
 }
 
 /* -- Overrides -------------------------------------------------------------- */
@@ -237,12 +311,12 @@ static Status module_getattr(Tx *tx, const Args *a, Var **out)
 const Handler handlers_torch[] = {
     { "torch.is_grad_enabled", 0, 0, is_grad_enabled, NULL },
     { "torch._C._set_grad_enabled", 1, 1, set_grad_enabled, NULL },
-    { "torch.set_autocast_enabled", 1, 2, mode, ANY_KW },
-    { "torch.set_autocast_dtype", 1, 2, mode, ANY_KW },
-    { "torch.set_autocast_cache_enabled", 1, 1, mode, ANY_KW },
-    { "torch.autocast_increment_nesting", 0, 0, mode, NULL },
-    { "torch.autocast_decrement_nesting", 0, 0, mode, NULL },
-    { "torch.clear_autocast_cache", 0, 0, mode, NULL },
+    { "torch.set_autocast_enabled", 1, 2, set_autocast_enabled, ANY_KW },
+    { "torch.set_autocast_dtype", 1, 2, set_autocast_dtype, ANY_KW },
+    { "torch.set_autocast_cache_enabled", 1, 1, set_autocast_cache, NULL },
+    { "torch.autocast_increment_nesting", 0, 0, autocast_increment, NULL },
+    { "torch.autocast_decrement_nesting", 0, 0, autocast_decrement, NULL },
+    { "torch.clear_autocast_cache", 0, 0, clear_autocast_cache, NULL },
     { "torch._C._InferenceMode", 0, -1, mode, ANY_KW },
     { "torch._C._set_view_replay_enabled", 1, 1, mode, NULL },
     { "torch._C._get_tracing_state", 0, 0, none, NULL },

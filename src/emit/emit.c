@@ -161,15 +161,24 @@ static Status write_graph(Emit *e)
     return ST_OK;
 }
 
-/* Grad mode as the program left it (rule 17). */
-static void write_ambient(Emit *e)
+/* Grad mode, and the depth of autocast, as the program left them (rule 17). */
+static Status write_ambient(Emit *e)
 {
-    if (e->tx->grad == e->tx->grad0)
-        return;
-    put_helper(e, HELPER_set_grad);
-    put_const(e, e->tx->grad ? Py_True : Py_False);
+    if (e->tx->grad != e->tx->grad0) {
+        put_helper(e, HELPER_set_grad);
+        put_const(e, e->tx->grad ? Py_True : Py_False);
+        put_call(e, 1);
+        put(e, OP_POP_TOP, 0);
+    }
+    if (e->tx->autocast_depth == 0)
+        return ST_OK;
+    PyObject *by = tx_hold(e->tx, PyLong_FromSsize_t((Py_ssize_t)e->tx->autocast_depth));
+    TRY_PTR(by);
+    put_helper(e, HELPER_nest_autocast);
+    put_const(e, by);
     put_call(e, 1);
     put(e, OP_POP_TOP, 0);
+    return ST_OK;
 }
 
 static Status compose(Emit *e, Var *value)
@@ -179,7 +188,7 @@ static Status compose(Emit *e, Var *value)
     TRY(load_result(e, value));
     TRY(emit_fill(e));
     TRY(emit_write_effects(e));
-    write_ambient(e);
+    TRY(write_ambient(e));
     put(e, OP_RETURN_VALUE, 0);
     return ST_OK;
 }

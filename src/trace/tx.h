@@ -60,6 +60,7 @@ struct Tx {
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */
     uintptr_t grad0;
+    uintptr_t autocast_depth; /* entered in the trace and not left (a signed number); journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */
