@@ -100,7 +100,8 @@ static Status vars_(Tx *tx, const Args *a, Var **out)
     TRY_PTR(name);
     TRY(var_getattr_opt(tx, a->v[0], name, out));
     if (*out == NULL)
-        return raise_type(tx, PyExc_TypeError, "vars() argument must have __dict__ attribute");
+        return raise_type(tx, PyExc_TypeError,
+                          "vars() argument must have __dict__ attribute");
     return ST_OK;
 }
 
@@ -115,7 +116,8 @@ static Status globals_(Tx *tx, const Args *a, Var **out)
 /* Objects that live as long as the program does: a guard on their identity will hold on the next call too. */
 static bool long_lived(Var *v)
 {
-    return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module || v->kind == &kind_builtin ||
+    return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module ||
+           v->kind == &kind_builtin ||
            (torch_ready && PyType_IsSubtype(v->type, torch_types.module));
 }
 
@@ -156,7 +158,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
         if (own) {
             TRY(var_const(tx, *out, &value));
             if (value == NULL || !PyLong_Check(value))
-                return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
+                return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s",
+                                   v->type->tp_name);
             return fold_wrap(tx, PyLong_FromSsize_t(PyObject_Hash(value)), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
@@ -200,7 +203,9 @@ static Status format_(Tx *tx, const Args *a, Var **out)
         return var_format(tx, a->v[0], NULL, out);
     TRY(var_type_of(tx, a->v[1], &t));
     if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
-        return raise_type(tx, PyExc_TypeError, "format() argument 2 must be str, not %.50s", t == Py_TYPE(Py_None) ? "None" : t->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "format() argument 2 must be str, not %.50s",
+                          t == Py_TYPE(Py_None) ? "None" : t->tp_name);
     return var_format(tx, a->v[0], a->v[1], out);
 }
 
@@ -209,11 +214,26 @@ static Status effect_break(Tx *tx, const char *what)
     return graph_break(tx, BRK_SIDE_EFFECT, "%s", what);
 }
 
-static Status print_(Tx *tx, const Args *a, Var **out) { return effect_break(tx, "print()"); }
-static Status input_(Tx *tx, const Args *a, Var **out) { return effect_break(tx, "input()"); }
-static Status open_(Tx *tx, const Args *a, Var **out) { return effect_break(tx, "open()"); }
-static Status exec_(Tx *tx, const Args *a, Var **out) { return effect_break(tx, "exec()"); }
-static Status eval_(Tx *tx, const Args *a, Var **out) { return effect_break(tx, "eval()"); }
+static Status print_(Tx *tx, const Args *a, Var **out)
+{
+    return effect_break(tx, "print()");
+}
+static Status input_(Tx *tx, const Args *a, Var **out)
+{
+    return effect_break(tx, "input()");
+}
+static Status open_(Tx *tx, const Args *a, Var **out)
+{
+    return effect_break(tx, "open()");
+}
+static Status exec_(Tx *tx, const Args *a, Var **out)
+{
+    return effect_break(tx, "exec()");
+}
+static Status eval_(Tx *tx, const Args *a, Var **out)
+{
+    return effect_break(tx, "eval()");
+}
 static Status locals_(Tx *tx, const Args *a, Var **out)
 {
     return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "locals()");
@@ -250,13 +270,15 @@ static Status super_context(Tx *tx, Var **cls, Var **self)
     if (*self == NULL)
         return raise_type(tx, PyExc_RuntimeError, "super(): arg[0] deleted");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(free_names); i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(free_names, i), "__class__") != 0)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(free_names, i),
+                                             "__class__") != 0)
             continue;
         Var *cell = f->slots[f->code->nlocalsplus - f->code->nfree + (int)i];
         if (cell == NULL)
             return ST_DECLINE;
         TRY(content_of(tx, cell, cls));
-        return *cls ? ST_OK : raise_type(tx, PyExc_RuntimeError, "super(): empty __class__ cell");
+        return *cls ? ST_OK
+                    : raise_type(tx, PyExc_RuntimeError, "super(): empty __class__ cell");
     }
     return raise_type(tx, PyExc_RuntimeError, "super(): __class__ cell not found");
 }

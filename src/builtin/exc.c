@@ -18,8 +18,9 @@ static PyTypeObject *base_exception(void)
 static bool plain_constructor(PyTypeObject *t)
 {
     PyTypeObject *const plain[] = {
-        (PyTypeObject *)PyExc_BaseException, (PyTypeObject *)PyExc_StopIteration, (PyTypeObject *)PyExc_SystemExit,
-        (PyTypeObject *)PyExc_AttributeError, (PyTypeObject *)PyExc_NameError, (PyTypeObject *)PyExc_ImportError,
+        (PyTypeObject *)PyExc_BaseException, (PyTypeObject *)PyExc_StopIteration,
+        (PyTypeObject *)PyExc_SystemExit,    (PyTypeObject *)PyExc_AttributeError,
+        (PyTypeObject *)PyExc_NameError,     (PyTypeObject *)PyExc_ImportError,
     };
     if (t->tp_new != base_exception()->tp_new)
         return false;
@@ -55,7 +56,8 @@ static Status make_checked(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var *
 
 static Status make(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var **out)
 {
-    return plain_constructor(t) ? exc_new(tx, t, v, n, out) : make_checked(tx, t, v, n, out);
+    return plain_constructor(t) ? exc_new(tx, t, v, n, out)
+                                : make_checked(tx, t, v, n, out);
 }
 
 /* Is the constructor of a class written in Python the inherited C one? The lookups are guarded. */
@@ -186,7 +188,8 @@ Status exc_match(Tx *tx, PyObject *callable, const Args *a, Var **out)
         return call_class(tx, (PyTypeObject *)callable, a, out);
     if (t == &PyCFunction_Type) {
         PyCFunctionObject *f = (PyCFunctionObject *)callable;
-        if (f->m_self && PyExceptionClass_Check(f->m_self) && strcmp(f->m_ml->ml_name, "__new__") == 0)
+        if (f->m_self && PyExceptionClass_Check(f->m_self) &&
+            strcmp(f->m_ml->ml_name, "__new__") == 0)
             return call_new(tx, (PyTypeObject *)f->m_self, a, out);
         return ST_DECLINE;
     }

@@ -13,18 +13,58 @@ static PathTable pure;
 /* Callables whose result depends on their arguments alone and which change nothing. `*` leaves out the methods that make or
  * change objects (paths.c). */
 static const char *const pure_paths[] = {
-    "math.*", "cmath.*",
-    "builtins.abs", "builtins.round", "builtins.divmod", "builtins.pow", "builtins.chr", "builtins.ord", "builtins.bin",
-    "builtins.oct", "builtins.hex", "builtins.ascii", "builtins.repr", "builtins.format", "builtins.hash", "builtins.len",
-    "builtins.dir", "builtins.min", "builtins.max", "builtins.sum", "builtins.any", "builtins.all", "builtins.sorted",
-    "builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "builtins.str", "builtins.bytes", "builtins.slice",
-    "builtins.range", "builtins.tuple", "builtins.frozenset",
-    "builtins.str.*", "builtins.bytes.*", "builtins.int.*", "builtins.float.*", "builtins.complex.*", "builtins.bool.*",
-    "builtins.tuple.*", "builtins.frozenset.*", "builtins.range.*", "builtins.slice.*",
+    "math.*",
+    "cmath.*",
+    "builtins.abs",
+    "builtins.round",
+    "builtins.divmod",
+    "builtins.pow",
+    "builtins.chr",
+    "builtins.ord",
+    "builtins.bin",
+    "builtins.oct",
+    "builtins.hex",
+    "builtins.ascii",
+    "builtins.repr",
+    "builtins.format",
+    "builtins.hash",
+    "builtins.len",
+    "builtins.dir",
+    "builtins.min",
+    "builtins.max",
+    "builtins.sum",
+    "builtins.any",
+    "builtins.all",
+    "builtins.sorted",
+    "builtins.int",
+    "builtins.float",
+    "builtins.bool",
+    "builtins.complex",
+    "builtins.str",
+    "builtins.bytes",
+    "builtins.slice",
+    "builtins.range",
+    "builtins.tuple",
+    "builtins.frozenset",
+    "builtins.str.*",
+    "builtins.bytes.*",
+    "builtins.int.*",
+    "builtins.float.*",
+    "builtins.complex.*",
+    "builtins.bool.*",
+    "builtins.tuple.*",
+    "builtins.frozenset.*",
+    "builtins.range.*",
+    "builtins.slice.*",
     "_operator.*",
-    "re.Pattern.*", "re.Match.*",
-    "_struct.pack", "_struct.unpack", "_struct.calcsize",
-    "sys.intern", "sys.getdefaultencoding", "posix.fspath",
+    "re.Pattern.*",
+    "re.Match.*",
+    "_struct.pack",
+    "_struct.unpack",
+    "_struct.calcsize",
+    "sys.intern",
+    "sys.getdefaultencoding",
+    "posix.fspath",
 };
 
 int fold_init(void)
@@ -56,18 +96,17 @@ bool fold_possible(Var *v)
     if (v->kind == &kind_lazy && AS(LazyVar, v)->got)
         v = AS(LazyVar, v)->got;
     switch (v->kind->id) {
-    case KIND_scalar:
-        return true;
+    case KIND_scalar: return true;
     case KIND_lazy:
     case KIND_const:
     case KIND_class:
-        return v->real && (const_immutable(v->real) || fixed_class(v->real) || const_object(v->real));
+        return v->real && (const_immutable(v->real) || fixed_class(v->real) ||
+                           const_object(v->real));
     case KIND_tuple:
-        return v->type == &PyTuple_Type && all_possible(AS(TupleVar, v)->items, AS(TupleVar, v)->n);
-    case KIND_slice:
-        return all_possible(AS(SliceVar, v)->part, 3);
-    default:
-        return false;
+        return v->type == &PyTuple_Type &&
+               all_possible(AS(TupleVar, v)->items, AS(TupleVar, v)->n);
+    case KIND_slice: return all_possible(AS(SliceVar, v)->part, 3);
+    default: return false;
     }
 }
 
@@ -164,7 +203,9 @@ Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
         if (v[i] == NULL)
             return ST_DECLINE;
     }
-    return fold_wrap(tx, PyObject_Vectorcall(callable, v, (size_t)a->n, a->nkw ? a->kwnames : NULL), out);
+    return fold_wrap(
+        tx, PyObject_Vectorcall(callable, v, (size_t)a->n, a->nkw ? a->kwnames : NULL),
+        out);
 }
 
 /* A bound method of a constant is what its descriptor is. */
@@ -173,7 +214,8 @@ static PyObject *pure_key(PyObject *callable)
     if (!PyCFunction_Check(callable))
         return callable;
     PyCFunctionObject *f = (PyCFunctionObject *)callable;
-    if (f->m_self == NULL || PyModule_Check(f->m_self) || (!const_immutable(f->m_self) && !const_object(f->m_self)))
+    if (f->m_self == NULL || PyModule_Check(f->m_self) ||
+        (!const_immutable(f->m_self) && !const_object(f->m_self)))
         return callable;
     PyObject *d = paths_class_entry(Py_TYPE(f->m_self), f->m_ml->ml_name);
     return d ? d : callable;

@@ -40,7 +40,8 @@ static Status reduce(Tx *tx, const Args *a, Var **out)
             TRY(var_call2(tx, a->v[0], acc, item, &acc));
     }
     if (acc == NULL)
-        return raise_type(tx, PyExc_TypeError, "reduce() of empty iterable with no initial value");
+        return raise_type(tx, PyExc_TypeError,
+                          "reduce() of empty iterable with no initial value");
     *out = acc;
     return ST_OK;
 }
@@ -66,9 +67,18 @@ static Status make_getter(Tx *tx, const char *name, const Args *a, Var **out)
     return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
-static Status itemgetter(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "itemgetter", a, out); }
-static Status attrgetter(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "attrgetter", a, out); }
-static Status methodcaller(Tx *tx, const Args *a, Var **out) { return make_getter(tx, "methodcaller", a, out); }
+static Status itemgetter(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "itemgetter", a, out);
+}
+static Status attrgetter(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "attrgetter", a, out);
+}
+static Status methodcaller(Tx *tx, const Args *a, Var **out)
+{
+    return make_getter(tx, "methodcaller", a, out);
+}
 
 /* `a.b.c` */
 static Status dotted(Tx *tx, Var *v, PyObject *path, Var **out)
@@ -119,7 +129,8 @@ static Status call_methodcaller(Tx *tx, PyObject *spec, const Args *a, Var **out
     TRY_PTR(v);
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(wrap_pinned(tx, PyTuple_GET_ITEM(spec, i + 1), NULL, &v[i]));
-    return var_call_method(tx, a->v[0], PyUnicode_AsUTF8(PyTuple_GET_ITEM(spec, 0)), v, (int)n, out);
+    return var_call_method(tx, a->v[0], PyUnicode_AsUTF8(PyTuple_GET_ITEM(spec, 0)), v,
+                           (int)n, out);
 }
 
 /* -- lru_cache ---------------------------------------------------------------- */
@@ -127,7 +138,8 @@ static Status call_methodcaller(Tx *tx, PyObject *spec, const Args *a, Var **out
 /* Objects that are equal to nothing but themselves, so that a look into the cache runs no user code. */
 static bool by_identity(PyObject *o)
 {
-    return Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash && Py_TYPE(o)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+    return Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash &&
+           Py_TYPE(o)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
 }
 
 /* A torch.Size hashes and compares as the tuple that it is. */
@@ -137,7 +149,8 @@ static Status size_part(Tx *tx, TupleVar *t, PyObject **out)
     PyObject *tuple;
     TRY(tuple_new(tx, t->items, t->n, &plain));
     TRY(fold_value(tx, plain, &tuple));
-    *out = tuple ? tx_hold(tx, PyObject_CallOneArg((PyObject *)torch_types.size, tuple)) : NULL;
+    *out = tuple ? tx_hold(tx, PyObject_CallOneArg((PyObject *)torch_types.size, tuple))
+                 : NULL;
     return tuple && *out == NULL ? raise_now(tx) : ST_OK;
 }
 
@@ -182,12 +195,14 @@ static PyObject *keyword_mark(void)
     if (mark == NULL) {
         PyObject *names = PyDict_New(), *done = NULL, *wrapper;
         if (names)
-            done = PyRun_String("import functools\n@functools.lru_cache(None)\ndef f(**k): pass\nf(a=1)\n", Py_file_input,
-                                names, names);
+            done = PyRun_String("import functools\n@functools.lru_cache(None)\ndef "
+                                "f(**k): pass\nf(a=1)\n",
+                                Py_file_input, names, names);
         wrapper = done ? PyDict_GetItemString(names, "f") : NULL;
         PyObject *cache = wrapper ? cache_of(wrapper) : NULL, *key, *value;
         Py_ssize_t pos = 0;
-        if (cache && PyDict_Next(cache, &pos, &key, &value) && PySequence_Fast_GET_SIZE(key) == 3)
+        if (cache && PyDict_Next(cache, &pos, &key, &value) &&
+            PySequence_Fast_GET_SIZE(key) == 3)
             mark = Py_NewRef(PySequence_Fast_GET_ITEM(key, 0));
         PyErr_Clear();
         Py_XDECREF(done);
@@ -262,8 +277,10 @@ static PyObject *entry_result(PyObject *wrapper, PyObject *cache, PyObject *entr
 /* Functions of libraries that only look what is installed: running one while tracing does what the program is about to do. */
 static bool availability_check(PyObject *wrapper)
 {
-    static const char *const modules[] = { "transformers.utils.import_utils", "transformers.utils.generic",
-                                           "torch.utils._triton", "accelerate.utils.imports" };
+    static const char *const modules[] = { "transformers.utils.import_utils",
+                                           "transformers.utils.generic",
+                                           "torch.utils._triton",
+                                           "accelerate.utils.imports" };
     PyObject **attrs = _PyObject_GetDictPtr(wrapper);
     PyObject *m = attrs && *attrs ? PyDict_GetItemString(*attrs, "__module__") : NULL;
     for (size_t i = 0; m && PyUnicode_Check(m) && i < COUNT_OF(modules); i++)
@@ -295,7 +312,8 @@ static int find_object(PyObject *o, void *arg)
 static PyObject *wrapped_of(PyObject *wrapper)
 {
     PyObject **attrs = _PyObject_GetDictPtr(wrapper);
-    PyObject *f = attrs && *attrs ? PyDict_GetItemString(*attrs, "__wrapped__") : NULL, *wanted = f;
+    PyObject *f = attrs && *attrs ? PyDict_GetItemString(*attrs, "__wrapped__") : NULL,
+             *wanted = f;
     if (f && PyFunction_Check(f))
         Py_TYPE(wrapper)->tp_traverse(wrapper, find_object, &wanted);
     return wanted == NULL ? f : NULL;
@@ -309,11 +327,14 @@ static Status try_wrapped(Tx *tx, PyObject *wrapper, const Args *a)
     PyObject *f = wrapped_of(wrapper);
     Var *ignored;
     if (f == NULL)
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache, not called with these arguments before");
+        return graph_break(
+            tx, BRK_UNKNOWN_CALL, "%s",
+            "a function with lru_cache, not called with these arguments before");
     TRY(wrap_pinned(tx, f, NULL, &t.fn));
     TRY(run_closed(tx, try_call, &t, &ignored));
     if (tx->graph.node.n != nodes)
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache that makes tensors");
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with lru_cache that makes tensors");
     return ST_OK;
 }
 
@@ -322,15 +343,19 @@ static Status fill_cache(Tx *tx, PyObject *wrapper, PyObject **parts, const Args
     if (!availability_check(wrapper))
         TRY(try_wrapped(tx, wrapper, a));
     PyObject *kwnames = a->nkw ? a->kwnames : NULL;
-    return tx_hold(tx, PyObject_Vectorcall(wrapper, parts, (size_t)a->n, kwnames)) ? ST_OK : raise_now(tx);
+    return tx_hold(tx, PyObject_Vectorcall(wrapper, parts, (size_t)a->n, kwnames))
+               ? ST_OK
+               : raise_now(tx);
 }
 
-static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject *entry, Var **out)
+static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject *entry,
+                           Var **out)
 {
     PyObject *key = stored_key(cache, entry); /* the check finds it by its address */
     PyObject *result = entry_result(wrapper, cache, entry);
     Source *dict = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, cache), 0);
-    Source *item = dict ? source_get(&tx->sources, SRC_ITEM, dict, tx_keep(tx, key), 0) : NULL;
+    Source *item =
+        dict ? source_get(&tx->sources, SRC_ITEM, dict, tx_keep(tx, key), 0) : NULL;
     TRY_PTR(item);
     if (result == NULL)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
@@ -366,15 +391,18 @@ static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
 {
     PyObject *r = tx_hold(tx, PyObject_CallMethod(o, "__reduce__", NULL));
     TRY_PTR(r);
-    *args = PyTuple_GET_ITEM(r, 1); /* a methodcaller with keywords is a partial of its class */
+    *args = PyTuple_GET_ITEM(
+        r, 1); /* a methodcaller with keywords is a partial of its class */
     return PyTuple_GET_ITEM(r, 0) == (PyObject *)Py_TYPE(o) ? ST_OK : ST_DECLINE;
 }
 
 Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     const char *name = fn->type ? fn->type->tp_name : "";
-    bool item = strcmp(name, "operator.itemgetter") == 0, attr = strcmp(name, "operator.attrgetter") == 0;
-    bool method = strcmp(name, "operator.methodcaller") == 0, cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
+    bool item = strcmp(name, "operator.itemgetter") == 0,
+         attr = strcmp(name, "operator.attrgetter") == 0;
+    bool method = strcmp(name, "operator.methodcaller") == 0,
+         cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
     PyObject *parts;
     if (fn->real == NULL || !(item || attr || method || cached))
         return ST_DECLINE;
@@ -383,7 +411,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
     if (cached)
         return call_cached(tx, fn, a, out);
     TRY(parts_of(tx, fn->real, &parts));
-    return method ? call_methodcaller(tx, parts, a, out) : call_getter(tx, parts, a, item, out);
+    return method ? call_methodcaller(tx, parts, a, out)
+                  : call_getter(tx, parts, a, item, out);
 }
 
 /* -- The rows --------------------------------------------------------------- */

@@ -11,8 +11,10 @@ Status arg_name(Tx *tx, Var *v, PyObject **name)
     if (o == NULL || !PyUnicode_CheckExact(o)) {
         TRY(var_type_of(tx, v, &t));
         if (t && PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
-            return graph_break(tx, BRK_UNKNOWN_CALL, "attribute name of type %s", t->tp_name);
-        return raise_type(tx, PyExc_TypeError, "attribute name must be string, not '%.200s'",
+            return graph_break(tx, BRK_UNKNOWN_CALL, "attribute name of type %s",
+                               t->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "attribute name must be string, not '%.200s'",
                           t ? t->tp_name : "object");
     }
     Py_INCREF(o);
@@ -28,16 +30,11 @@ static Status apply_pinned(Tx *tx, ScalarVar *s, char op, Var **out)
     PyObject *o;
     TRY(var_const(tx, &s->v, &o));
     switch (op) {
-    case 'i':
-        return fold_wrap(tx, PyNumber_Long(o), out);
-    case 'f':
-        return fold_wrap(tx, PyNumber_Float(o), out);
-    case 's':
-        return fold_wrap(tx, PyObject_Str(o), out);
-    case 'a':
-        return fold_wrap(tx, PyNumber_Absolute(o), out);
-    default:
-        return ST_DECLINE;
+    case 'i': return fold_wrap(tx, PyNumber_Long(o), out);
+    case 'f': return fold_wrap(tx, PyNumber_Float(o), out);
+    case 's': return fold_wrap(tx, PyObject_Str(o), out);
+    case 'a': return fold_wrap(tx, PyNumber_Absolute(o), out);
+    default: return ST_DECLINE;
     }
 }
 
@@ -56,10 +53,11 @@ Status scalar_apply(Tx *tx, ScalarVar *s, char op, Var **out)
 Var *number_part(Var *v)
 {
     Var *c = var_content(v);
-    if (c == NULL || (c->kind != &kind_const && c->kind != &kind_scalar) || c->type == NULL)
+    if (c == NULL || (c->kind != &kind_const && c->kind != &kind_scalar) ||
+        c->type == NULL)
         return NULL;
-    bool number = PyType_HasFeature(c->type, Py_TPFLAGS_LONG_SUBCLASS) || c->type == &PyFloat_Type ||
-                  c->type == &PyComplex_Type;
+    bool number = PyType_HasFeature(c->type, Py_TPFLAGS_LONG_SUBCLASS) ||
+                  c->type == &PyFloat_Type || c->type == &PyComplex_Type;
     return number ? c : NULL;
 }
 
@@ -83,7 +81,8 @@ Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out)
 {
     for (size_t i = 0; i < tx->dirty.n; i++)
         if (!watched(tx->dirty.v[i]->kind))
-            return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself, beside pending effects");
+            return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                               "code that runs by itself, beside pending effects");
     tx->foreign++;
     Status st = fn(tx, arg, out);
     tx->foreign--;

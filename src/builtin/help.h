@@ -39,7 +39,10 @@ Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out);
 PyObject *lookup_path(Tx *tx, const char *module, const char *name);
 
 /* Existing or constant object behind the value whose identity the trace may rely on: classes, functions, modules, constants. */
-static inline PyObject *known_object(Var *v) { return v->real; }
+static inline PyObject *known_object(Var *v)
+{
+    return v->real;
+}
 
 /* exc.c: calls of exception classes and of the methods that all of them share; declines others. */
 Status exc_match(Tx *tx, PyObject *callable, const Args *a, Var **out);

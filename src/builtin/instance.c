@@ -23,7 +23,8 @@ static Status one_of(Tx *tx, Var *v, Var **items, Py_ssize_t n, bool sub, bool *
     tx->alternatives++;
     Status st = ST_OK;
     for (Py_ssize_t i = 0; i < n && !*yes && st == ST_OK; i++)
-        st = sub ? var_issubclass(tx, v, items[i], yes) : var_isinstance(tx, v, items[i], yes);
+        st = sub ? var_issubclass(tx, v, items[i], yes)
+                 : var_isinstance(tx, v, items[i], yes);
     tx->alternatives--;
     return st;
 }
@@ -45,7 +46,8 @@ static Status alternatives(Tx *tx, Var *cls, Var ***items, Py_ssize_t *n)
     TRY_PTR(*items);
     for (Py_ssize_t i = 0; i < *n; i++) {
         PyObject *o = PyTuple_GET_ITEM(args, i);
-        TRY(wrap_pinned(tx, o == Py_None ? (PyObject *)Py_TYPE(o) : o, NULL, &(*items)[i]));
+        TRY(wrap_pinned(tx, o == Py_None ? (PyObject *)Py_TYPE(o) : o, NULL,
+                        &(*items)[i]));
     }
     return ST_OK;
 }
@@ -55,20 +57,30 @@ static Status alternatives(Tx *tx, Var *cls, Var ***items, Py_ssize_t *n)
 /* Does the class take part in ABC lookups with a hook that the standard library wrote? */
 static bool known_hook(PyTypeObject *cls)
 {
-    static const char *const modules[] = { "collections.abc", "_collections_abc", "typing", "typing_extensions",
-                                           "contextlib", "os", "numbers", "abc", "io" };
+    static const char *const modules[] = { "collections.abc",
+                                           "_collections_abc",
+                                           "typing",
+                                           "typing_extensions",
+                                           "contextlib",
+                                           "os",
+                                           "numbers",
+                                           "abc",
+                                           "io" };
     PyObject *hook = paths_class_entry(cls, "__subclasshook__");
     if (hook == NULL || !Py_IS_TYPE(hook, &PyClassMethod_Type))
         return hook != NULL;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_mro); i++) { /* the class that has it in its own dictionary */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_mro);
+         i++) { /* the class that has it in its own dictionary */
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(cls->tp_mro, i);
-        if (base->tp_dict == NULL || PyDict_GetItemString(base->tp_dict, "__subclasshook__") != hook)
+        if (base->tp_dict == NULL ||
+            PyDict_GetItemString(base->tp_dict, "__subclasshook__") != hook)
             continue;
         PyObject *m = PyDict_GetItemString(base->tp_dict, "__module__");
         for (size_t k = 0; m && PyUnicode_Check(m) && k < COUNT_OF(modules); k++)
             if (PyUnicode_CompareWithASCIIString(m, modules[k]) == 0)
                 return true;
-        return PyDict_GetItemString(base->tp_dict, "_is_protocol") == Py_True; /* typing made the hook */
+        return PyDict_GetItemString(base->tp_dict, "_is_protocol") ==
+               Py_True; /* typing made the hook */
     }
     return false;
 }
@@ -87,7 +99,8 @@ static Status abc_check(Tx *tx, PyTypeObject *sub, PyTypeObject *cls, bool *yes)
 static bool is_abc_method(Tx *tx, PyObject *f, const char *name)
 {
     PyObject *meta = lookup_path(tx, "abc", "ABCMeta");
-    return meta && PyType_Check(meta) && paths_class_entry((PyTypeObject *)meta, name) == f;
+    return meta && PyType_Check(meta) &&
+           paths_class_entry((PyTypeObject *)meta, name) == f;
 }
 
 /* -- One class -------------------------------------------------------------- */
@@ -162,8 +175,9 @@ Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes)
     if (check == NULL && cls->kind == &kind_class && cls->real)
         return plain_instance(tx, v, (PyTypeObject *)cls->real, yes);
     if (check == NULL)
-        return raise_type(tx, PyExc_TypeError,
-                          "isinstance() arg 2 must be a type, a tuple of types, or a union");
+        return raise_type(
+            tx, PyExc_TypeError,
+            "isinstance() arg 2 must be a type, a tuple of types, or a union");
     if (is_abc_method(tx, check, "__instancecheck__") && cls->real)
         return abc_check(tx, v->type, (PyTypeObject *)cls->real, yes);
     return call_check(tx, cls, "__instancecheck__", v, yes);
@@ -182,10 +196,12 @@ Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes)
     if (cls->type == NULL)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "issubclass()");
     TRY(check_method(tx, cls, "__subclasscheck__", &check));
-    bool classes = sub->kind == &kind_class && sub->real && cls->kind == &kind_class && cls->real;
+    bool classes =
+        sub->kind == &kind_class && sub->real && cls->kind == &kind_class && cls->real;
     if (classes && (check == NULL || is_abc_method(tx, check, "__subclasscheck__"))) {
         if (check != NULL)
-            return abc_check(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real, yes);
+            return abc_check(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real,
+                             yes);
         *yes = PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real);
         return ST_OK;
     }
@@ -193,14 +209,17 @@ Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes)
         return call_check(tx, cls, "__subclasscheck__", sub, yes);
     if (sub->kind != &kind_class)
         return raise_type(tx, PyExc_TypeError, "issubclass() arg 1 must be a class");
-    return raise_type(tx, PyExc_TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
+    return raise_type(
+        tx, PyExc_TypeError,
+        "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }
 
 /* -- Their methods, called as such ------------------------------------------- */
 
 static bool both_classes(Var **cls, Var **sub)
 {
-    return (*cls)->kind == &kind_class && (*cls)->real && (*sub)->kind == &kind_class && (*sub)->real;
+    return (*cls)->kind == &kind_class && (*cls)->real && (*sub)->kind == &kind_class &&
+           (*sub)->real;
 }
 
 static Status type_instancecheck(Tx *tx, const Args *a, Var **out)
@@ -223,7 +242,8 @@ static Status type_subclasscheck(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &sub));
     if (!both_classes(&cls, &sub))
         return ST_DECLINE;
-    *out = tx_bool(tx, PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real));
+    *out = tx_bool(
+        tx, PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real));
     return ST_OK;
 }
 

@@ -86,7 +86,8 @@ static Status call_unbound(Tx *tx, PyObject *callable, const Args *a, Var **out)
     TRY(const_peek(tx, self, &s));
     if (!fold_possible(s))
         return ST_DECLINE;
-    Args b = { tx_alloc(tx, (size_t)(a->n + 1 + a->nkw) * sizeof(Var *)), a->n + 1, a->nkw, a->kwnames };
+    Args b = { tx_alloc(tx, (size_t)(a->n + 1 + a->nkw) * sizeof(Var *)), a->n + 1,
+               a->nkw, a->kwnames };
     TRY_PTR(b.v);
     b.v[0] = s;
     if (a->n + a->nkw)
@@ -106,7 +107,8 @@ static Status run_rows(Tx *tx, const PathHit *hit, const Args *a, Var **out)
         Status st = row->fn(tx, a, out);
         if (st != ST_DECLINE)
             return st;
-        assert(nodes == tx->graph.node.n && changes == tx->dirty.n); /* decide first, act after */
+        assert(nodes == tx->graph.node.n &&
+               changes == tx->dirty.n); /* decide first, act after */
         (void)nodes, (void)changes;
     }
     return ST_DECLINE;

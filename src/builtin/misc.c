@@ -24,8 +24,12 @@ static Status import(Tx *tx, const Args *a, Var **out)
 static bool in_cached_property(Tx *tx)
 {
     PyObject *t = PyDict_GetItemString(PyImport_GetModuleDict(), "functools");
-    t = t && PyModule_Check(t) ? PyDict_GetItemString(PyModule_GetDict(t), "cached_property") : NULL;
-    PyObject *get = t && PyType_Check(t) ? PyDict_GetItemString(((PyTypeObject *)t)->tp_dict, "__get__") : NULL;
+    t = t && PyModule_Check(t)
+            ? PyDict_GetItemString(PyModule_GetDict(t), "cached_property")
+            : NULL;
+    PyObject *get = t && PyType_Check(t)
+                        ? PyDict_GetItemString(((PyTypeObject *)t)->tp_dict, "__get__")
+                        : NULL;
     return get && PyFunction_Check(get) && tx->top &&
            (PyObject *)tx->top->code->co == PyFunction_GET_CODE(get);
 }
@@ -55,7 +59,8 @@ static Status lock(Tx *tx, const Args *a, Var **out)
 static Status recursion_limit(Tx *tx, const Args *a, Var **out)
 {
     PyObject *unwrap = lookup_path(tx, "inspect", "unwrap");
-    if (unwrap == NULL || !PyFunction_Check(unwrap) || (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
+    if (unwrap == NULL || !PyFunction_Check(unwrap) ||
+        (PyObject *)tx->top->code->co != PyFunction_GET_CODE(unwrap))
         return ST_DECLINE;
     return const_int(tx, Py_GetRecursionLimit(), out);
 }
@@ -92,14 +97,92 @@ static Status method(Tx *tx, const Args *a, Var **out)
     return method_new(tx, a->v[0], self, out);
 }
 
+/* -- inspect ---------------------------------------------------------------- */
+
+/* A plain function whose signature is what its code, defaults and annotations say: no attribute overrides that, which is guarded. */
+static Status plain_function(Tx *tx, Var *v, PyObject **f)
+{
+    static const char *const overrides[] = { "__wrapped__", "__signature__",
+                                             "__text_signature__" };
+    DictVar *attrs;
+    *f = v->kind == &kind_func ? v->real : NULL;
+    if (*f == NULL)
+        return ST_OK;
+    TRY(attrs_of(tx, v, &attrs));
+    for (size_t i = 0; attrs && i < COUNT_OF(overrides); i++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(overrides[i]));
+        Var *there;
+        TRY_PTR(name);
+        TRY(dict_get_str(tx, attrs, name, &there));
+        if (there != NULL)
+            *f = NULL;
+    }
+    return ST_OK;
+}
+
+/* The guards under which a function's signature stays what it is. */
+static Status guard_signature(Tx *tx, Var *fn)
+{
+    static const char *const parts[] = { "__defaults__", "__kwdefaults__",
+                                         "__annotations__" };
+    if (fn->src == NULL || fn->src->kind == SRC_CONST)
+        return ST_OK;
+    TRY(guard_is(&tx->guards, fn->src, fn->real));
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(parts[i]));
+        TRY_PTR(name);
+        PyObject *part = tx_hold(tx, PyObject_GetAttr(fn->real, name));
+        Source *src = source_get(&tx->sources, SRC_GETSET, fn->src, name, 0);
+        if (part == NULL || src == NULL)
+            return ST_ERROR;
+        TRY(guard_is(&tx->guards, src, part));
+    }
+    return ST_OK;
+}
+
+/* inspect.signature() of a plain function or a method of one: made once, for real. A function with attributes that change it, a
+ * class or any other callable is read as the Python code it is. */
+static Status signature(Tx *tx, const Args *a, Var **out)
+{
+    Var *v = a->v[0], *fn;
+    PyObject *real_signature = lookup_path(tx, "inspect", "signature");
+    TRY(var_real(tx, &v));
+    fn = v->kind == &kind_method ? AS(MethodVar, v)->func : v;
+    TRY(var_real(tx, &fn));
+    PyObject *f;
+    TRY(plain_function(tx, fn, &f));
+    if (f == NULL || real_signature == NULL)
+        return ST_DECLINE;
+    PyObject *callable = v == fn ? f : tx_hold(tx, PyMethod_New(f, Py_None));
+    PyObject *made =
+        callable ? tx_hold(tx, PyObject_CallOneArg(real_signature, callable)) : NULL;
+    if (made == NULL)
+        return raise_now(tx);
+    TRY(guard_signature(tx, fn));
+    return wrap_pinned(tx, made, NULL, out);
+}
+
 #define EFFECT(path) { path, 0, -1, effect, ANY_KW }
 
 const Handler handlers_misc[] = {
-    EFFECT("_warnings.warn"), EFFECT("_warnings.warn_explicit"), EFFECT("warnings.warn"),
-    EFFECT("time.time"), EFFECT("time.time_ns"), EFFECT("time.monotonic"), EFFECT("time.monotonic_ns"),
-    EFFECT("time.perf_counter"), EFFECT("time.perf_counter_ns"), EFFECT("time.process_time"), EFFECT("time.sleep"),
-    EFFECT("sys.exit"), EFFECT("sys.setrecursionlimit"), EFFECT("sys.settrace"), EFFECT("sys.setprofile"),
-    EFFECT("gc.collect"), EFFECT("gc.disable"), EFFECT("gc.enable"),
+    EFFECT("_warnings.warn"),
+    EFFECT("_warnings.warn_explicit"),
+    EFFECT("warnings.warn"),
+    EFFECT("time.time"),
+    EFFECT("time.time_ns"),
+    EFFECT("time.monotonic"),
+    EFFECT("time.monotonic_ns"),
+    EFFECT("time.perf_counter"),
+    EFFECT("time.perf_counter_ns"),
+    EFFECT("time.process_time"),
+    EFFECT("time.sleep"),
+    EFFECT("sys.exit"),
+    EFFECT("sys.setrecursionlimit"),
+    EFFECT("sys.settrace"),
+    EFFECT("sys.setprofile"),
+    EFFECT("gc.collect"),
+    EFFECT("gc.disable"),
+    EFFECT("gc.enable"),
     { "importlib.import_module", 1, 2, import, "name package" },
     { "_thread.RLock.__enter__", 1, 1, lock_enter, NULL },
     { "_thread.RLock.__exit__", 1, 4, lock_exit, NULL },
@@ -111,5 +194,6 @@ const Handler handlers_misc[] = {
     { "typing.cast", 2, 2, cast, NULL },
     { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
     { "types.MethodType", 2, 2, method, NULL },
+    { "inspect.signature", 1, 1, signature, NULL },
     { 0 },
 };

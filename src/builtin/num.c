@@ -22,15 +22,19 @@ static Status own_method(Tx *tx, Var *v, const char *which, Var **out)
     return *out ? var_real(tx, out) : ST_OK;
 }
 
-static Status need_exact(Tx *tx, Var *v, const char *which, PyTypeObject *self, PyTypeObject *t, Var *r)
+static Status need_exact(Tx *tx, Var *v, const char *which, PyTypeObject *self,
+                         PyTypeObject *t, Var *r)
 {
     if (r->type == t)
         return ST_OK;
     if (PyType_IsSubtype(r->type, t)) /* deprecated, with a warning */
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s returned %s", which, r->type->tp_name);
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s returned %s", which,
+                           r->type->tp_name);
     return t == &PyFloat_Type
-               ? raise_type(tx, PyExc_TypeError, "%s.%s returned non-float (type %s)", self->tp_name, which, r->type->tp_name)
-               : raise_type(tx, PyExc_TypeError, "%s returned non-int (type %s)", which, r->type->tp_name);
+               ? raise_type(tx, PyExc_TypeError, "%s.%s returned non-float (type %s)",
+                            self->tp_name, which, r->type->tp_name)
+               : raise_type(tx, PyExc_TypeError, "%s returned non-int (type %s)", which,
+                            r->type->tp_name);
 }
 
 /* An object's way to be an int or a float, as PyNumber_Long and PyNumber_Float try them. *out NULL: none in Python. */
@@ -39,8 +43,10 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
     const char *which = is_float ? "__float__" : "__int__";
     TRY(own_method(tx, v, which, out));
     if (*out != NULL)
-        return need_exact(tx, v, which, v->type, is_float ? &PyFloat_Type : &PyLong_Type, *out);
-    Var *content = var_content(v); /* its class brings a C slot that comes before __index__ */
+        return need_exact(tx, v, which, v->type, is_float ? &PyFloat_Type : &PyLong_Type,
+                          *out);
+    Var *content =
+        var_content(v); /* its class brings a C slot that comes before __index__ */
     PyNumberMethods *nb = content ? content->type->tp_as_number : NULL;
     if (nb && (is_float ? nb->nb_float : nb->nb_int))
         return ST_OK;
@@ -57,7 +63,8 @@ static Status number(Tx *tx, Var *v, bool is_float, Var **out)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor)
-        return graph_break(tx, BRK_DATA_DEPENDENT, "%s() of a tensor", is_float ? "float" : "int");
+        return graph_break(tx, BRK_DATA_DEPENDENT, "%s() of a tensor",
+                           is_float ? "float" : "int");
     if (v->kind == &kind_scalar) {
         *out = v;
         return v->type == (is_float ? &PyFloat_Type : &PyLong_Type)
@@ -118,15 +125,19 @@ static Status make_subclass(Tx *tx, PyTypeObject *t, const Args *a, Var **out)
     PyObject *o; /* pinned: an instance cannot hold a number that is not known */
     TRY(fold_value(tx, part, &o));
     if (o == NULL)
-        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of a value that is no constant", ((PyTypeObject *)cls->real)->tp_name);
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of a value that is no constant",
+                           ((PyTypeObject *)cls->real)->tp_name);
     TRY(const_peek(tx, o, &part));
     TRY(object_new(tx, (PyTypeObject *)cls->real, out));
     AS(ObjectVar, *out)->content = part;
     return ST_OK;
 }
 
-#define MAKE(name, T)                                                                                  \
-    static Status new_##name(Tx *tx, const Args *a, Var **out) { return make_subclass(tx, &T, a, out); }
+#define MAKE(name, T)                                                                    \
+    static Status new_##name(Tx *tx, const Args *a, Var **out)                           \
+    {                                                                                    \
+        return make_subclass(tx, &T, a, out);                                            \
+    }
 MAKE(int, PyLong_Type)
 MAKE(float, PyFloat_Type)
 MAKE(str, PyUnicode_Type)
@@ -187,12 +198,15 @@ static Status round_(Tx *tx, const Args *a, Var **out)
     if (*out == NULL && v->kind == &kind_object && var_content(v) != NULL)
         return ST_DECLINE;
     return *out ? ST_OK
-                : raise_type(tx, PyExc_TypeError, "type %.100s doesn't define __round__ method", v->type->tp_name);
+                : raise_type(tx, PyExc_TypeError,
+                             "type %.100s doesn't define __round__ method",
+                             v->type->tp_name);
 }
 
 static bool plain_number(Var *v)
 {
-    return v->kind == &kind_scalar || (v->kind == &kind_const && number_part(v) && v->type != &PyComplex_Type);
+    return v->kind == &kind_scalar ||
+           (v->kind == &kind_const && number_part(v) && v->type != &PyComplex_Type);
 }
 
 /* As binary_op1: the right operand first if its class is a subclass; parts written in C are left to break. */
@@ -216,8 +230,9 @@ static Status divmod_objects(Tx *tx, Var *x, Var *y, Var **out)
         if (*out != tx_notimpl(tx))
             return ST_OK;
     }
-    return raise_type(tx, PyExc_TypeError, "unsupported operand type(s) for divmod(): '%.100s' and '%.100s'", x->type->tp_name,
-                      y->type->tp_name);
+    return raise_type(tx, PyExc_TypeError,
+                      "unsupported operand type(s) for divmod(): '%.100s' and '%.100s'",
+                      x->type->tp_name, y->type->tp_name);
 }
 
 static Status divmod_(Tx *tx, const Args *a, Var **out)
@@ -236,7 +251,8 @@ static Status divmod_(Tx *tx, const Args *a, Var **out)
 
 static Status pow_(Tx *tx, const Args *a, Var **out)
 {
-    Var *base = args_get(a, 0, "base"), *exp = args_get(a, 1, "exp"), *mod = args_get(a, 2, "mod");
+    Var *base = args_get(a, 0, "base"), *exp = args_get(a, 1, "exp"),
+        *mod = args_get(a, 2, "mod");
     if (base == NULL || exp == NULL)
         return ST_DECLINE;
     if (mod != NULL)
@@ -295,30 +311,37 @@ static Status over_items(Tx *tx, const char *name, const Args *a, Var **out)
         if (v[i] == NULL)
             return ST_DECLINE;
     }
-    return fn ? fold_wrap(tx, PyObject_Vectorcall(fn, v, (size_t)a->n, NULL), out) : ST_DECLINE;
+    return fn ? fold_wrap(tx, PyObject_Vectorcall(fn, v, (size_t)a->n, NULL), out)
+              : ST_DECLINE;
 }
 
-static Status fsum(Tx *tx, const Args *a, Var **out) { return over_items(tx, "fsum", a, out); }
-static Status dist(Tx *tx, const Args *a, Var **out) { return over_items(tx, "dist", a, out); }
+static Status fsum(Tx *tx, const Args *a, Var **out)
+{
+    return over_items(tx, "fsum", a, out);
+}
+static Status dist(Tx *tx, const Args *a, Var **out)
+{
+    return over_items(tx, "dist", a, out);
+}
 
 /* -- operator ----------------------------------------------------------------- */
 
-#define BINOP(NAME, name, symbol, fn)                                                                  \
-    static Status binary_##name(Tx *tx, const Args *a, Var **out)                                      \
-    {                                                                                                  \
-        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME, out);                                    \
-    }                                                                                                  \
-    static Status inplace_##name(Tx *tx, const Args *a, Var **out)                                     \
-    {                                                                                                  \
-        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME + BINOP_COUNT, out);                      \
+#define BINOP(NAME, name, symbol, fn)                                                    \
+    static Status binary_##name(Tx *tx, const Args *a, Var **out)                        \
+    {                                                                                    \
+        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME, out);                      \
+    }                                                                                    \
+    static Status inplace_##name(Tx *tx, const Args *a, Var **out)                       \
+    {                                                                                    \
+        return var_binary(tx, a->v[0], a->v[1], BINOP_##NAME + BINOP_COUNT, out);        \
     }
 #include "var/binops.def"
 #undef BINOP
 
-#define COMPARE(name, op)                                                                              \
-    static Status compare_##name(Tx *tx, const Args *a, Var **out)                                     \
-    {                                                                                                  \
-        return var_compare(tx, a->v[0], a->v[1], op, out);                                             \
+#define COMPARE(name, op)                                                                \
+    static Status compare_##name(Tx *tx, const Args *a, Var **out)                       \
+    {                                                                                    \
+        return var_compare(tx, a->v[0], a->v[1], op, out);                               \
     }
 COMPARE(lt, Py_LT)
 COMPARE(le, Py_LE)
@@ -328,10 +351,22 @@ COMPARE(gt, Py_GT)
 COMPARE(ge, Py_GE)
 #undef COMPARE
 
-static Status neg(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '-', out); }
-static Status positive(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '+', out); }
-static Status invert(Tx *tx, const Args *a, Var **out) { return var_unary(tx, a->v[0], '~', out); }
-static Status not_(Tx *tx, const Args *a, Var **out) { return var_not(tx, a->v[0], out); }
+static Status neg(Tx *tx, const Args *a, Var **out)
+{
+    return var_unary(tx, a->v[0], '-', out);
+}
+static Status positive(Tx *tx, const Args *a, Var **out)
+{
+    return var_unary(tx, a->v[0], '+', out);
+}
+static Status invert(Tx *tx, const Args *a, Var **out)
+{
+    return var_unary(tx, a->v[0], '~', out);
+}
+static Status not_(Tx *tx, const Args *a, Var **out)
+{
+    return var_not(tx, a->v[0], out);
+}
 
 static Status is_(Tx *tx, const Args *a, Var **out)
 {
@@ -381,7 +416,9 @@ static Status concat(Tx *tx, const Args *a, Var **out)
 {
     PyTypeObject *x;
     TRY(var_type_of(tx, a->v[0], &x));
-    return x->tp_as_sequence && x->tp_as_sequence->sq_concat ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD, out) : ST_DECLINE;
+    return x->tp_as_sequence && x->tp_as_sequence->sq_concat
+               ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD, out)
+               : ST_DECLINE;
 }
 
 static Status iconcat(Tx *tx, const Args *a, Var **out)
@@ -398,7 +435,11 @@ static Status index_(Tx *tx, const Args *a, Var **out)
     return fold_ready(a) ? ST_DECLINE : var_index_value(tx, a->v[0], out);
 }
 
-#define BOTH(path, ipath, name) { "_operator." path, 2, 2, binary_##name, NULL }, { "_operator." ipath, 2, 2, inplace_##name, NULL }
+#define BOTH(path, ipath, name)                                                          \
+    { "_operator." path, 2, 2, binary_##name, NULL },                                    \
+    {                                                                                    \
+        "_operator." ipath, 2, 2, inplace_##name, NULL                                   \
+    }
 
 const Handler handlers_num[] = {
     { "builtins.int", 1, 1, int_, NULL },
@@ -416,10 +457,19 @@ const Handler handlers_num[] = {
     { "math.prod", 1, 1, prod, "start" },
     { "math.fsum", 1, 1, fsum, NULL },
     { "math.dist", 2, 2, dist, NULL },
-    BOTH("add", "iadd", add), BOTH("and_", "iand", and), BOTH("floordiv", "ifloordiv", floordiv),
-    BOTH("lshift", "ilshift", lshift), BOTH("matmul", "imatmul", matmul), BOTH("mul", "imul", mul),
-    BOTH("mod", "imod", mod), BOTH("or_", "ior", or), BOTH("pow", "ipow", pow), BOTH("rshift", "irshift", rshift),
-    BOTH("sub", "isub", sub), BOTH("truediv", "itruediv", truediv), BOTH("xor", "ixor", xor),
+    BOTH("add", "iadd", add),
+    BOTH("and_", "iand", and),
+    BOTH("floordiv", "ifloordiv", floordiv),
+    BOTH("lshift", "ilshift", lshift),
+    BOTH("matmul", "imatmul", matmul),
+    BOTH("mul", "imul", mul),
+    BOTH("mod", "imod", mod),
+    BOTH("or_", "ior", or),
+    BOTH("pow", "ipow", pow),
+    BOTH("rshift", "irshift", rshift),
+    BOTH("sub", "isub", sub),
+    BOTH("truediv", "itruediv", truediv),
+    BOTH("xor", "ixor", xor),
     { "_operator.lt", 2, 2, compare_lt, NULL },
     { "_operator.le", 2, 2, compare_le, NULL },
     { "_operator.eq", 2, 2, compare_eq, NULL },

@@ -42,8 +42,9 @@ static Status inherited(Tx *tx, PyTypeObject *t, const char *name, bool *yes)
 static Status new_excess(Tx *tx, PyTypeObject *t)
 {
     if (t->tp_new != PyBaseObject_Type.tp_new)
-        return raise_type(tx, PyExc_TypeError,
-                          "object.__new__() takes exactly one argument (the type to instantiate)");
+        return raise_type(
+            tx, PyExc_TypeError,
+            "object.__new__() takes exactly one argument (the type to instantiate)");
     if (t->tp_init == PyBaseObject_Type.tp_init)
         return raise_type(tx, PyExc_TypeError, "%.200s() takes no arguments", t->tp_name);
     return ST_OK;
@@ -83,9 +84,12 @@ static Status object_init(Tx *tx, const Args *a, Var **out)
     if (a->n + a->nkw > 1) {
         if (t->tp_init != PyBaseObject_Type.tp_init)
             return raise_type(tx, PyExc_TypeError,
-                              "object.__init__() takes exactly one argument (the instance to initialize)");
+                              "object.__init__() takes exactly one argument (the "
+                              "instance to initialize)");
         if (t->tp_new == PyBaseObject_Type.tp_new)
-            return raise_type(tx, PyExc_TypeError, "%.200s.__init__() takes exactly one argument (the instance to initialize)",
+            return raise_type(tx, PyExc_TypeError,
+                              "%.200s.__init__() takes exactly one argument (the "
+                              "instance to initialize)",
                               t->tp_name);
     }
     return none(tx, out);
@@ -97,7 +101,8 @@ static Status type_call(Tx *tx, const Args *a, Var **out)
     Var *cls = a->v[0];
     Args rest = args_tail(a, 1);
     TRY(var_real(tx, &cls));
-    if (cls->kind != &kind_class || cls->real == NULL || cls->real == (PyObject *)&PyType_Type)
+    if (cls->kind != &kind_class || cls->real == NULL ||
+        cls->real == (PyObject *)&PyType_Type)
         return ST_DECLINE;
     return class_instance(tx, cls, &rest, out);
 }
@@ -196,7 +201,9 @@ static Status object_format(Tx *tx, const Args *a, Var **out)
     if (spec == NULL || !PyUnicode_Check(spec))
         return ST_DECLINE;
     if (PyUnicode_GET_LENGTH(spec) > 0)
-        return raise_type(tx, PyExc_TypeError, "unsupported format string passed to %.200s.__format__", t->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "unsupported format string passed to %.200s.__format__",
+                          t->tp_name);
     return var_str(tx, a->v[0], out);
 }
 
@@ -217,8 +224,10 @@ static Status object_hash(Tx *tx, const Args *a, Var **out)
 static Status copies_plainly(Tx *tx, Var *v, bool *yes)
 {
     static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__" };
-    static const char *const absent[] = { "__slots__", "__getnewargs__", "__getnewargs_ex__" };
-    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL && v->type->tp_dictoffset != 0;
+    static const char *const absent[] = { "__slots__", "__getnewargs__",
+                                          "__getnewargs_ex__" };
+    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL &&
+           v->type->tp_dictoffset != 0;
     for (size_t i = 0; *yes && i < COUNT_OF(names); i++)
         TRY(inherited(tx, v->type, names[i], yes));
     for (size_t i = 0; *yes && i < COUNT_OF(absent); i++) {
@@ -266,7 +275,8 @@ static Status deep(Deep *c, Var *v, Var **out);
 
 static Status deep_remember(Deep *c, Var *v, Var *copy)
 {
-    return ptrmap_put(&c->memo, &c->tx->arena, &c->tx->journal, v, copy) ? ST_OK : ST_ERROR;
+    return ptrmap_put(&c->memo, &c->tx->arena, &c->tx->journal, v, copy) ? ST_OK
+                                                                         : ST_ERROR;
 }
 
 static Status deep_items(Deep *c, Var **from, Py_ssize_t n, Var ***to)
@@ -363,7 +373,8 @@ static Status deep(Deep *c, Var *v, Var **out)
         *out = known;
         return ST_OK;
     }
-    if (v->kind == &kind_const || v->kind == &kind_scalar || v->kind == &kind_func || v->kind == &kind_class ||
+    if (v->kind == &kind_const || v->kind == &kind_scalar || v->kind == &kind_func ||
+        v->kind == &kind_class ||
         (v->kind == &kind_builtin && AS(BuiltinVar, v)->self == NULL))
         return ST_OK;
     if (v->type == &PyList_Type)

@@ -59,7 +59,8 @@ static PyObject *step(PathTable *t, PyObject *base, const char *s, size_t n)
     name[n] = 0;
     if (PyType_Check(base))
         return unwrap_static(t, paths_class_entry((PyTypeObject *)base, name));
-    return PyModule_Check(base) ? PyDict_GetItemString(PyModule_GetDict(base), name) : NULL;
+    return PyModule_Check(base) ? PyDict_GetItemString(PyModule_GetDict(base), name)
+                                : NULL;
 }
 
 /* *all: the path ended in `*`. */
@@ -103,16 +104,20 @@ int paths_add_object(PathTable *t, PyObject *obj, const void *row)
 static bool c_callable(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    return t == &PyCFunction_Type || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
-           t == &PyClassMethodDescr_Type || t == &PyStaticMethod_Type;
+    return t == &PyCFunction_Type || t == &PyMethodDescr_Type ||
+           t == &PyWrapperDescr_Type || t == &PyClassMethodDescr_Type ||
+           t == &PyStaticMethod_Type;
 }
 
 /* What must not be taken by a wildcard: it changes or makes things instead of computing. */
 static bool excluded(PyObject *name)
 {
-    static const char *const names[] = { "__setattr__", "__delattr__", "__init__", "__new__", "__init_subclass__",
-                                         "__subclasshook__", "__reduce__", "__reduce_ex__", "__getattribute__",
-                                         "__setstate__", "__sizeof__", "__dir__", "__class_getitem__" };
+    static const char *const names[] = {
+        "__setattr__",       "__delattr__",      "__init__",   "__new__",
+        "__init_subclass__", "__subclasshook__", "__reduce__", "__reduce_ex__",
+        "__getattribute__",  "__setstate__",     "__sizeof__", "__dir__",
+        "__class_getitem__"
+    };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0)
             return true;
@@ -121,7 +126,8 @@ static bool excluded(PyObject *name)
 
 static int add_all(PathTable *t, PyObject *base, const void *row)
 {
-    PyObject *dict = PyType_Check(base) ? ((PyTypeObject *)base)->tp_dict : PyModule_GetDict(base);
+    PyObject *dict =
+        PyType_Check(base) ? ((PyTypeObject *)base)->tp_dict : PyModule_GetDict(base);
     PyObject *name, *o;
     Py_ssize_t pos = 0;
     while (PyDict_Next(dict, &pos, &name, &o)) {

@@ -64,7 +64,9 @@ static Status join(Tx *tx, const Args *a, Var **out)
         PyTypeObject *t;
         TRY(var_type_of(tx, items[i], &t));
         if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
-            return raise_type(tx, PyExc_TypeError, "sequence item %zd: expected str instance, %.80s found", i, t->tp_name);
+            return raise_type(tx, PyExc_TypeError,
+                              "sequence item %zd: expected str instance, %.80s found", i,
+                              t->tp_name);
         TRY(text_of(tx, items[i], &text));
         TRY(pieces_add(&p, text));
     }
@@ -75,7 +77,7 @@ static Status join(Tx *tx, const Args *a, Var **out)
 
 typedef struct Format {
     Tx *tx;
-    const Args *a;   /* a->v[0] is the format string */
+    const Args *a; /* a->v[0] is the format string */
     Py_ssize_t auto_index;
     bool manual, automatic;
     int depth;
@@ -93,7 +95,9 @@ static PyObject *parse(Tx *tx, const char *fn, PyObject *text)
 static Status numbered(Format *f, Py_ssize_t i, Var **out)
 {
     if (i >= f->a->n - 1)
-        return raise_type(f->tx, PyExc_IndexError, "Replacement index %zd out of range for positional args tuple", i);
+        return raise_type(f->tx, PyExc_IndexError,
+                          "Replacement index %zd out of range for positional args tuple",
+                          i);
     *out = f->a->v[1 + i];
     return ST_OK;
 }
@@ -104,14 +108,16 @@ static Status first_value(Format *f, PyObject *first, Var **out)
         f->manual = true;
         if (f->automatic)
             return raise_type(f->tx, PyExc_ValueError,
-                              "cannot switch from automatic field numbering to manual field specification");
+                              "cannot switch from automatic field numbering to manual "
+                              "field specification");
         return numbered(f, PyLong_AsSsize_t(first), out);
     }
     if (PyUnicode_GET_LENGTH(first) == 0) {
         f->automatic = true;
         if (f->manual)
             return raise_type(f->tx, PyExc_ValueError,
-                              "cannot switch from manual field specification to automatic field numbering");
+                              "cannot switch from manual field specification to "
+                              "automatic field numbering");
         return numbered(f, f->auto_index++, out);
     }
     *out = args_kw(f->a, PyUnicode_AsUTF8(first));
@@ -222,8 +228,8 @@ typedef struct Percent {
     Py_ssize_t at;
     Var **values;
     Py_ssize_t n, used;
-    PyObject *args;    /* list */
-    PyObject *out;     /* list of characters of the new format */
+    PyObject *args; /* list */
+    PyObject *out;  /* list of characters of the new format */
 } Percent;
 
 static Status put(Percent *p, Py_UCS4 c)
@@ -237,7 +243,8 @@ static Status next_constant(Percent *p, Var *v)
     PyObject *o;
     TRY(fold_value(p->tx, v, &o));
     if (o == NULL)
-        return graph_break(p->tx, BRK_NO_SLOT, "%s", "%-formatting of a value that is no constant");
+        return graph_break(p->tx, BRK_NO_SLOT, "%s",
+                           "%-formatting of a value that is no constant");
     return PyList_Append(p->args, o) < 0 ? ST_ERROR : ST_OK;
 }
 
@@ -267,7 +274,8 @@ static Status directive(Percent *p)
             continue;
         }
         if (p->used >= p->n)
-            return raise_type(p->tx, PyExc_TypeError, "not enough arguments for format string");
+            return raise_type(p->tx, PyExc_TypeError,
+                              "not enough arguments for format string");
         Var *v = p->values[p->used++];
         bool text = c == 's' || c == 'r';
         TRY(text && !fold_possible(v) ? next_text(p, v, c == 'r') : next_constant(p, v));
@@ -295,13 +303,17 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
         Py_UCS4 c = PyUnicode_READ_CHAR(format, p.at++);
         Status st = c == '%' ? directive(&p) : put(&p, c);
         if (st != ST_OK)
-            return st == ST_DECLINE ? graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting by name") : st;
+            return st == ST_DECLINE
+                       ? graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting by name")
+                       : st;
     }
-    PyObject *f = tx_hold(tx, PyUnicode_Join(empty, p.out)), *args = tx_hold(tx, PyList_AsTuple(p.args));
+    PyObject *f = tx_hold(tx, PyUnicode_Join(empty, p.out)),
+             *args = tx_hold(tx, PyList_AsTuple(p.args));
     if (f == NULL || args == NULL)
         return ST_ERROR;
     if (p.used < p.n)
-        return raise_type(tx, PyExc_TypeError, "not all arguments converted during string formatting");
+        return raise_type(tx, PyExc_TypeError,
+                          "not all arguments converted during string formatting");
     return fold_wrap(tx, PyUnicode_Format(f, args), out);
 }
 

@@ -13,9 +13,31 @@ static Status returns(Tx *tx, Var *v, Var **out)
     return ST_OK;
 }
 
-static Status yes(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool(tx, true), out); }
-static Status no(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_bool(tx, false), out); }
-static Status none(Tx *tx, const Args *a, Var **out) { return returns(tx, tx_none(tx), out); }
+static Status yes(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_bool(tx, true), out);
+}
+static Status no(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_bool(tx, false), out);
+}
+static Status none(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_none(tx), out);
+}
+
+/* True, as stock says while it captures; but nn.Transformer would then leave its fused path and give other numbers than it does
+ * plainly. */
+static Status is_compiling(Tx *tx, const Args *a, Var **out)
+{
+    static const char file[] = "torch/nn/modules/transformer.py";
+    PyObject *name = tx->top ? tx->top->code->co->co_filename : NULL;
+    Py_ssize_t n = 0;
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
+    bool fused =
+        s && n > (Py_ssize_t)sizeof file && strcmp(s + n - (sizeof file - 1), file) == 0;
+    return returns(tx, tx_bool(tx, !fused), out);
+}
 
 /* -- Grad mode -------------------------------------------------------------- */
 
@@ -24,112 +46,200 @@ static Status is_grad_enabled(Tx *tx, const Args *a, Var **out)
     return returns(tx, tx_bool(tx, tx->grad), out);
 }
 
-/* A node that calls `target(flag)`, so that the graph itself runs under the state. */
-static Status switch_node(Tx *tx, const char *name, PyObject *flag)
+/* A node that calls target(args…), so that the graph itself runs under the state. */
+static Status switch_node(Tx *tx, PyObject *target, GArg *args, uint32_t n,
+                          uint8_t switches, uint32_t *id)
 {
-    PyObject *target = lookup_path(tx, "torch._C", name);
-    GArg *arg = tx_alloc(tx, sizeof *arg);
-    uint32_t id;
-    TRY_PTR(arg);
-    if (target == NULL)
-        return ST_DECLINE;
-    *arg = (GArg){ .tag = GA_CONST, .obj = flag };
-    Node n = { .kind = NODE_FUNCTION, .target = target, .nargs = 1, .args = arg, .meta = Py_None,
-               .co = tx->top->code->co, .line = code_line(tx->top->code, (int)tx->top->cur) };
-    return graph_add(&tx->graph, n, &id);
+    Node node = { .kind = NODE_FUNCTION,
+                  .target = target,
+                  .nargs = n,
+                  .args = args,
+                  .meta = Py_None,
+                  .co = tx->top->code->co,
+                  .line = code_line(tx->top->code, (int)tx->top->cur),
+                  .switches = switches };
+    return graph_add(&tx->graph, node, id);
 }
 
 static Status set_grad_enabled(Tx *tx, const Args *a, Var **out)
 {
-    PyObject *flag;
+    PyObject *flag, *target = lookup_path(tx, "torch._C", "_set_grad_enabled");
+    uint32_t id;
     TRY(fold_value(tx, a->v[0], &flag));
-    if (flag == NULL || !PyBool_Check(flag))
+    if (flag == NULL || target == NULL || !PyBool_Check(flag))
         return ST_DECLINE;
     *out = tx_none(tx);
     if ((flag == Py_True) == (bool)tx->grad)
         return ST_OK;
-    TRY(switch_node(tx, "_set_grad_enabled", flag));
+    GArg *arg = tx_alloc(tx, sizeof *arg);
+    TRY_PTR(arg);
+    *arg = (GArg){ .tag = GA_CONST, .obj = flag };
+    TRY(switch_node(tx, target, arg, 1, SWITCHES_GRAD, &id));
     SET(tx, tx->grad, (uintptr_t)(flag == Py_True));
     return ST_OK;
 }
 
+/* -- Autocast ----------------------------------------------------------------- */
+
 static Status mode(Tx *tx, const Args *a, Var **out)
 {
-    return graph_break(tx, BRK_MODE, "%s", "inference mode");
+    return graph_break(tx, BRK_MODE, "%s", "autocast or inference mode");
 }
 
-/* -- Autocast --------------------------------------------------------------- */
-
-/* Leaving autocast as it is (autocast(enabled=False) where it is off) is no change; the depth of nesting alone moves, which is settled
- * where the trace ends. Everything else breaks. */
-
-/* Is torch.<getter>(arg) what is to be set? */
-static Status unchanged(Tx *tx, const char *getter, PyObject *arg, PyObject *value, Var **out)
+/* The state as the trace has it. */
+static Status cast_now(Tx *tx, Autocast *now)
 {
-    PyObject *f = lookup_path(tx, "torch", getter);
-    if (f == NULL)
-        return ST_DECLINE;
-    PyObject *now = tx_hold(tx, PyObject_CallFunctionObjArgs(f, arg, NULL));
-    if (now != value) {
-        PyErr_Clear();
-        return graph_break(tx, BRK_MODE, "%s", "autocast");
+    if (tx->cast != NULL) {
+        *now = *tx->cast;
+        return ST_OK;
     }
-    return none(tx, NULL, out);
+    return autocast_read(now) < 0 ? ST_ERROR : ST_OK;
 }
 
-static Status set_autocast(Tx *tx, const Args *a, const char *getter, Var **out)
+/* Constant attributes of an autocast object; *out NULL: it has no such constant. */
+static Status constant_attr(Tx *tx, Var *self, const char *name, PyObject **out)
 {
-    PyObject *device, *value;
-    if (a->n != 2 || a->nkw)
-        return graph_break(tx, BRK_MODE, "%s", "autocast");
-    TRY(fold_value(tx, a->v[0], &device));
-    TRY(fold_value(tx, a->v[1], &value));
-    if (device == NULL || value == NULL)
+    PyObject *s = tx_hold(tx, PyUnicode_InternFromString(name));
+    Var *v;
+    TRY_PTR(s);
+    *out = NULL;
+    TRY(var_getattr_opt(tx, self, s, &v));
+    return v ? fold_value(tx, v, out) : ST_OK;
+}
+
+static Status keep_attr(Tx *tx, Var *self, const char *name, PyObject *value)
+{
+    PyObject *s = tx_hold(tx, PyUnicode_InternFromString(name));
+    Var *v;
+    TRY_PTR(s);
+    TRY(const_peek(tx, value, &v));
+    return var_setattr(tx, self, s, v);
+}
+
+/* What __enter__ notes for __exit__: a break in between leaves that to the real one. */
+static Status note_before(Tx *tx, Var *self, const Autocast *now, int device)
+{
+    TRY(keep_attr(tx, self, "prev_cache_enabled", now->cache ? Py_True : Py_False));
+    TRY(keep_attr(tx, self, "prev", now->on[device] ? Py_True : Py_False));
+    return keep_attr(tx, self, "prev_fastdtype", now->dtype[device]);
+}
+
+static Status enter_node(Tx *tx, ActiveCast *c)
+{
+    PyObject *target = lookup_path(tx, "torch.amp.autocast_mode", "_enter_autocast");
+    GArg *args = tx_alloc(tx, 4 * sizeof *args);
+    TRY_PTR(args);
+    if (target == NULL)
         return ST_DECLINE;
-    return unchanged(tx, getter, device, value, out);
+    for (int i = 0; i < 4; i++)
+        args[i] = (GArg){ .tag = GA_CONST, .obj = c->entered[i] };
+    return switch_node(tx, target, args, 4, SWITCHES_CAST, &c->node);
 }
 
-static Status set_autocast_enabled(Tx *tx, const Args *a, Var **out)
+/* autocast.__enter__(self), which __init__ has given its four values. */
+static Status cast_enter(Tx *tx, const Args *a, Var **out)
 {
-    return set_autocast(tx, a, "is_autocast_enabled", out);
+    static const char *const names[] = { "device", "fast_dtype", "_enabled",
+                                         "_cache_enabled" };
+    ActiveCast *c = tx_alloc(tx, sizeof *c);
+    Autocast now, *then = tx_alloc(tx, sizeof *then);
+    if (c == NULL || then == NULL)
+        return ST_ERROR;
+    *c = (ActiveCast){ .up = tx->casts, .self = a->v[0], .before = tx->cast };
+    TRY(var_real(tx, &c->self));
+    for (int i = 0; i < 4; i++)
+        TRY(constant_attr(tx, c->self, names[i], &c->entered[i]));
+    PyObject *name = c->entered[0], *dtype = c->entered[1];
+    int device =
+        name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
+    if (device < 0 || !c->entered[2] || !c->entered[3] || !dtype ||
+        !Py_IS_TYPE(dtype, torch_types.dtype))
+        return mode(tx, a, out);
+    TRY(cast_now(tx, &now));
+    *then = now;
+    then->on[device] = c->entered[2] == Py_True;
+    then->dtype[device] = dtype;
+    then->cache = c->entered[3] == Py_True;
+    TRY(enter_node(tx, c));
+    TRY(note_before(tx, c->self, &now, device));
+    SET(tx, tx->casts, c);
+    SET(tx, tx->cast, then);
+    *out = a->v[0];
+    return ST_OK;
 }
 
-static Status set_autocast_dtype(Tx *tx, const Args *a, Var **out)
+/* autocast.__exit__ of the region that was opened last; others are left for real. */
+static Status cast_exit(Tx *tx, const Args *a, Var **out)
 {
-    return set_autocast(tx, a, "get_autocast_dtype", out);
+    Var *self = a->v[0];
+    PyObject *target = lookup_path(tx, "torch.amp.autocast_mode", "_exit_autocast");
+    GArg *arg = tx_alloc(tx, sizeof *arg);
+    uint32_t id;
+    TRY_PTR(arg);
+    TRY(var_real(tx, &self));
+    const ActiveCast *c = tx->casts;
+    if (target == NULL || c == NULL || c->self != self)
+        return mode(tx, a, out);
+    *arg = (GArg){ .tag = GA_NODE, .node = c->node };
+    TRY(switch_node(tx, target, arg, 1, SWITCHES_CAST, &id));
+    SET(tx, tx->cast, c->before);
+    SET(tx, tx->casts, c->up);
+    return no(tx, a, out);
 }
 
-static Status set_autocast_cache(Tx *tx, const Args *a, Var **out)
+static Status cast_device(Tx *tx, const Args *a, int otherwise, int *device)
 {
-    PyObject *value;
-    TRY(fold_value(tx, a->v[0], &value));
-    return value ? unchanged(tx, "is_autocast_cache_enabled", NULL, value, out) : ST_DECLINE;
+    PyObject *name;
+    *device = otherwise;
+    if (a->n == 0)
+        return ST_OK;
+    TRY(fold_value(tx, a->v[0], &name));
+    *device =
+        name && PyUnicode_Check(name) ? autocast_device(PyUnicode_AsUTF8(name)) : -1;
+    return ST_OK;
 }
 
-/* As the real functions: the depth afterwards. */
-static Status autocast_nest(Tx *tx, int by, Var **out)
+/* Questions are folded (torch's tables) while the state is the guarded one; rows only answer inside of traced regions. */
+static Status is_autocast(Tx *tx, const Args *a, Var **out)
 {
-    PyObject *up = lookup_path(tx, "torch", "autocast_increment_nesting");
-    PyObject *down = lookup_path(tx, "torch", "autocast_decrement_nesting");
-    if (up == NULL || down == NULL)
+    int device;
+    if (tx->cast == NULL)
         return ST_DECLINE;
-    PyObject *deeper = tx_hold(tx, PyObject_CallNoArgs(up));
-    PyObject *now = deeper ? tx_hold(tx, PyObject_CallNoArgs(down)) : NULL;
-    TRY_PTR(now);
-    SET(tx, tx->autocast_depth, tx->autocast_depth + (uintptr_t)(intptr_t)by);
-    return const_int(tx, PyLong_AsSsize_t(now) + (Py_ssize_t)tx->autocast_depth, out);
+    TRY(cast_device(tx, a, CAST_CUDA, &device));
+    return device < 0 ? ST_DECLINE : returns(tx, tx_bool(tx, tx->cast->on[device]), out);
 }
 
-static Status autocast_increment(Tx *tx, const Args *a, Var **out) { return autocast_nest(tx, 1, out); }
-static Status autocast_decrement(Tx *tx, const Args *a, Var **out) { return autocast_nest(tx, -1, out); }
-
-/* While no device autocasts, nothing was put into the cache since it was cleared last. */
-static Status clear_autocast_cache(Tx *tx, const Args *a, Var **out)
+static Status is_autocast_cpu(Tx *tx, const Args *a, Var **out)
 {
-    PyObject *any = lookup_path(tx, "torch._C", "_is_any_autocast_enabled");
-    PyObject *on = any ? tx_hold(tx, PyObject_CallNoArgs(any)) : NULL;
-    PyErr_Clear();
-    return on == Py_False ? none(tx, a, out) : graph_break(tx, BRK_MODE, "%s", "autocast");
+    return tx->cast ? returns(tx, tx_bool(tx, tx->cast->on[CAST_CPU]), out) : ST_DECLINE;
+}
+
+static Status any_autocast(Tx *tx, const Args *a, Var **out)
+{
+    return tx->cast
+               ? returns(tx,
+                         tx_bool(tx, tx->cast->on[CAST_CPU] || tx->cast->on[CAST_CUDA]),
+                         out)
+               : ST_DECLINE;
+}
+
+static Status autocast_cache(Tx *tx, const Args *a, Var **out)
+{
+    return tx->cast ? returns(tx, tx_bool(tx, tx->cast->cache), out) : ST_DECLINE;
+}
+
+static Status autocast_dtype(Tx *tx, const Args *a, Var **out)
+{
+    int device;
+    if (tx->cast == NULL)
+        return ST_DECLINE;
+    TRY(cast_device(tx, a, CAST_CUDA, &device));
+    return device < 0 ? ST_DECLINE : const_peek(tx, tx->cast->dtype[device], out);
+}
+
+static Status autocast_cpu_dtype(Tx *tx, const Args *a, Var **out)
+{
+    return tx->cast ? const_peek(tx, tx->cast->dtype[CAST_CPU], out) : ST_DECLINE;
 }
 
 /* -- Overrides -------------------------------------------------------------- */
@@ -188,7 +298,10 @@ static Status is_tensor(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
     TRY(var_real(tx, &v));
-    return returns(tx, tx_bool(tx, torch_ready && v->type && PyType_IsSubtype(v->type, torch_types.tensor)), out);
+    return returns(tx,
+                   tx_bool(tx, torch_ready && v->type &&
+                                   PyType_IsSubtype(v->type, torch_types.tensor)),
+                   out);
 }
 
 /* torch.f(t) where the answer is t.f(): metadata, no node. */
@@ -198,11 +311,15 @@ static Status ask(Tx *tx, const char *method, const Args *a, Var **out)
     if (t == NULL)
         return ST_DECLINE;
     TRY(var_real(tx, &t));
-    return t->kind == &kind_tensor ? var_call_method(tx, t, method, NULL, 0, out) : ST_DECLINE;
+    return t->kind == &kind_tensor ? var_call_method(tx, t, method, NULL, 0, out)
+                                   : ST_DECLINE;
 }
 
-#define QUESTION(name)                                                                                 \
-    static Status ask_##name(Tx *tx, const Args *a, Var **out) { return ask(tx, #name, a, out); }
+#define QUESTION(name)                                                                   \
+    static Status ask_##name(Tx *tx, const Args *a, Var **out)                           \
+    {                                                                                    \
+        return ask(tx, #name, a, out);                                                   \
+    }
 QUESTION(is_floating_point)
 QUESTION(is_complex)
 QUESTION(is_conj)
@@ -269,7 +386,8 @@ static Status disabled(Tx *tx, const Args *a, Var **out)
 /* -- nn.Module -------------------------------------------------------------- */
 
 /* One of _parameters, _buffers, _modules of an instance; *found NULL: it is not there. ST_DECLINE: not a plain dictionary. */
-static Status member(Tx *tx, DictVar *attrs, const char *which, PyObject *name, Var **found)
+static Status member(Tx *tx, DictVar *attrs, const char *which, PyObject *name,
+                     Var **found)
 {
     PyObject *key = tx_hold(tx, PyUnicode_InternFromString(which));
     Var *d;
@@ -302,8 +420,8 @@ static Status module_getattr(Tx *tx, const Args *a, Var **out)
             return ST_OK;
     }
     const char *dot = strrchr(self->type->tp_name, '.');
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'", dot ? dot + 1 : self->type->tp_name,
-                      PyUnicode_AsUTF8(name));
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                      dot ? dot + 1 : self->type->tp_name, PyUnicode_AsUTF8(name));
 }
 
 /* -- The rows --------------------------------------------------------------- */
@@ -311,22 +429,31 @@ static Status module_getattr(Tx *tx, const Args *a, Var **out)
 const Handler handlers_torch[] = {
     { "torch.is_grad_enabled", 0, 0, is_grad_enabled, NULL },
     { "torch._C._set_grad_enabled", 1, 1, set_grad_enabled, NULL },
-    { "torch.set_autocast_enabled", 1, 2, set_autocast_enabled, ANY_KW },
-    { "torch.set_autocast_dtype", 1, 2, set_autocast_dtype, ANY_KW },
-    { "torch.set_autocast_cache_enabled", 1, 1, set_autocast_cache, NULL },
-    { "torch.autocast_increment_nesting", 0, 0, autocast_increment, NULL },
-    { "torch.autocast_decrement_nesting", 0, 0, autocast_decrement, NULL },
-    { "torch.clear_autocast_cache", 0, 0, clear_autocast_cache, NULL },
+    { "torch.amp.autocast_mode.autocast.__enter__", 1, 1, cast_enter, NULL },
+    { "torch.amp.autocast_mode.autocast.__exit__", 4, 4, cast_exit, NULL },
+    { "torch.is_autocast_enabled", 0, 1, is_autocast, NULL },
+    { "torch.is_autocast_cpu_enabled", 0, 0, is_autocast_cpu, NULL },
+    { "torch._C._is_any_autocast_enabled", 0, 0, any_autocast, NULL },
+    { "torch.is_autocast_cache_enabled", 0, 0, autocast_cache, NULL },
+    { "torch.get_autocast_dtype", 1, 1, autocast_dtype, NULL },
+    { "torch.get_autocast_gpu_dtype", 0, 0, autocast_dtype, NULL },
+    { "torch.get_autocast_cpu_dtype", 0, 0, autocast_cpu_dtype, NULL },
+    { "torch.set_autocast_enabled", 1, 2, mode, ANY_KW },
+    { "torch.set_autocast_dtype", 1, 2, mode, ANY_KW },
+    { "torch.set_autocast_cache_enabled", 1, 1, mode, ANY_KW },
+    { "torch.autocast_increment_nesting", 0, 0, mode, NULL },
+    { "torch.autocast_decrement_nesting", 0, 0, mode, NULL },
+    { "torch.clear_autocast_cache", 0, 0, mode, NULL },
     { "torch._C._InferenceMode", 0, -1, mode, ANY_KW },
     { "torch._C._set_view_replay_enabled", 1, 1, mode, NULL },
     { "torch._C._get_tracing_state", 0, 0, none, NULL },
     { "torch._C._is_tracing", 0, 0, no, NULL },
     { "torch._C._log_api_usage_once", 0, -1, none, ANY_KW },
-    { "torch.compiler.is_compiling", 0, 0, yes, NULL },
-    { "torch.compiler.is_dynamo_compiling", 0, 0, yes, NULL },
+    { "torch.compiler.is_compiling", 0, 0, is_compiling, NULL },
+    { "torch.compiler.is_dynamo_compiling", 0, 0, is_compiling, NULL },
     { "torch.compiler.is_exporting", 0, 0, no, NULL },
-    { "torch._utils.is_compiling", 0, 0, yes, NULL },
-    { "torch._dynamo.external_utils.is_compiling", 0, 0, yes, NULL },
+    { "torch._utils.is_compiling", 0, 0, is_compiling, NULL },
+    { "torch._dynamo.external_utils.is_compiling", 0, 0, is_compiling, NULL },
     { "torch.jit._script.is_scripting", 0, 0, no, NULL },
     { "torch._jit_internal.is_scripting", 0, 0, no, NULL },
     { "torch.jit._trace.is_tracing", 0, 0, no, NULL },

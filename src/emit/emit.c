@@ -161,8 +161,39 @@ static Status write_graph(Emit *e)
     return ST_OK;
 }
 
-/* Grad mode, and the depth of autocast, as the program left them (rule 17). */
-static Status write_ambient(Emit *e)
+/* Regions of autocast that are open at a break are left by the graph: what a backend makes of it keeps no state. */
+static Status close_casts(Tx *tx)
+{
+    PyObject *target = NULL;
+    for (const ActiveCast *c = tx->casts; c; c = c->up) {
+        GArg *arg = tx_alloc(tx, sizeof *arg);
+        uint32_t id;
+        PyObject *modes = tx_hold(tx, PyImport_ImportModule("torch.amp.autocast_mode"));
+        target = modes ? tx_hold(tx, PyObject_GetAttrString(modes, "_exit_autocast")) : NULL;
+        if (arg == NULL || target == NULL)
+            return ST_ERROR;
+        *arg = (GArg){ .tag = GA_NODE, .node = c->node };
+        Node n = { .kind = NODE_FUNCTION, .target = target, .nargs = 1, .args = arg, .meta = Py_None,
+                   .switches = SWITCHES_CAST };
+        TRY(graph_add(&tx->graph, n, &id));
+    }
+    return ST_OK;
+}
+
+static void write_casts(Emit *e, const ActiveCast *c)
+{
+    if (c == NULL)
+        return;
+    write_casts(e, c->up);
+    put_helper(e, HELPER_enter_cast);
+    for (int k = 0; k < 4; k++)
+        put_const(e, c->entered[k]);
+    put_call(e, 4);
+    put(e, OP_POP_TOP, 0);
+}
+
+/* Grad mode and open regions of autocast, as the program left them (rule 17). */
+static void write_ambient(Emit *e)
 {
     if (e->tx->grad != e->tx->grad0) {
         put_helper(e, HELPER_set_grad);
@@ -170,15 +201,17 @@ static Status write_ambient(Emit *e)
         put_call(e, 1);
         put(e, OP_POP_TOP, 0);
     }
-    if (e->tx->autocast_depth == 0)
-        return ST_OK;
-    PyObject *by = tx_hold(e->tx, PyLong_FromSsize_t((Py_ssize_t)e->tx->autocast_depth));
-    TRY_PTR(by);
-    put_helper(e, HELPER_nest_autocast);
-    put_const(e, by);
-    put_call(e, 1);
-    put(e, OP_POP_TOP, 0);
-    return ST_OK;
+    write_casts(e, e->tx->casts);
+}
+
+/* What of the ambient state the graph changes while it runs. */
+static uint8_t switches_of(const Graph *g)
+{
+    uint8_t all = 0;
+    for (size_t i = 0; i < g->node.n; i++)
+        if (g->node.v[i].live)
+            all |= g->node.v[i].switches;
+    return all;
 }
 
 static Status compose(Emit *e, Var *value)
@@ -188,7 +221,7 @@ static Status compose(Emit *e, Var *value)
     TRY(load_result(e, value));
     TRY(emit_fill(e));
     TRY(emit_write_effects(e));
-    TRY(write_ambient(e));
+    write_ambient(e);
     put(e, OP_RETURN_VALUE, 0);
     return ST_OK;
 }
@@ -238,6 +271,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->nops = e->nops;
+    x->switches = e->nops ? switches_of(&tx->graph) : 0;
     return value ? ST_OK : emit_exit(e, &x->exit);
 }
 
@@ -246,6 +280,7 @@ Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out)
     Emit e = { .tx = tx, .point = p };
     if (helpers_init() < 0)
         return ST_ERROR;
+    TRY(close_casts(tx));
     TRY(plan(&e, value));
     TRY(emit_distinct(tx));
     Entry *x = mem_alloc(sizeof *x);

@@ -176,21 +176,15 @@ PyObject *do_set_grad(PyObject *m, PyObject *const *a, Py_ssize_t n)
     Py_RETURN_NONE;
 }
 
-/* Goes as many levels in or, if negative, out of autocast. */
-PyObject *do_nest_autocast(PyObject *m, PyObject *const *a, Py_ssize_t n)
+/* The region's own object, which is a value of the program, leaves it. */
+PyObject *do_enter_cast(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
-    long steps = PyLong_AsLong(a[0]);
-    PyObject *torch = PyImport_ImportModule("torch");
-    const char *name = steps < 0 ? "autocast_decrement_nesting" : "autocast_increment_nesting";
-    for (long i = labs(steps); torch && i > 0; i--) {
-        PyObject *r = PyObject_CallMethod(torch, name, NULL);
-        if (r == NULL)
-            Py_CLEAR(torch);
-        Py_XDECREF(r);
-    }
-    bool ok = torch != NULL;
-    Py_XDECREF(torch);
-    return ok ? Py_NewRef(Py_None) : NULL;
+    PyObject *modes = PyImport_ImportModule("torch.amp.autocast_mode");
+    PyObject *enter = modes ? PyObject_GetAttrString(modes, "_enter_autocast") : NULL;
+    PyObject *mode = enter ? PyObject_Vectorcall(enter, a, (size_t)n, NULL) : NULL;
+    Py_XDECREF(modes);
+    Py_XDECREF(enter);
+    return mode;
 }
 
 /* -- The table ------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ int graph_prune(Graph *g, const uint32_t *outputs, int noutputs)
         n->live |= !n->pure;
         if (!n->live)
             continue;
-        kept++;
+        kept += !n->switches;
         for (uint32_t k = 0; k < n->nargs + n->nkw; k++)
             mark_arg(g, &n->args[k]);
     }

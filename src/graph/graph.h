@@ -36,6 +36,8 @@ typedef enum {
     NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
 } NodeKind;
 
+enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2 };
+
 typedef struct Node {
     NodeKind kind;
     bool pure;         /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
@@ -52,6 +54,8 @@ typedef struct Node {
     PyObject *meta;    /* inferred result: meta tensor(s), held by the arena; NULL while pending */
     PyObject *device;  /* of the result's tensors in the real program, borrowed; NULL: none or not known */
     bool grad;         /* grad mode it was recorded under */
+    const struct Autocast *cast; /* autocast it was recorded under; NULL: as at the start */
+    uint8_t switches;  /* SWITCHES_: changes torch's ambient state and computes nothing */
     PyCodeObject *co;  /* where it came from, borrowed */
     int line;
 } Node;

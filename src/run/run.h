@@ -50,6 +50,7 @@ struct Entry {
     bool pure; /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
+    uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
     bool used; /* has run at least once */
     uint64_t hits;
 };

@@ -7,6 +7,7 @@
  * program itself makes.
  */
 #include "run/deopt.h"
+#include "torch/torch.h"
 #include "run/point.h"
 #include "run/real.h"
 
@@ -110,9 +111,14 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     e->used = true;
     e->hits++;
     args[0] = Py_NewRef(e->graph);
+    AmbientSaved before;
+    if (__builtin_expect(e->switches != 0, 0))
+        ambient_save(&before, e->switches & SWITCHES_CAST);
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
+    if (e->switches)
+        ambient_restore(&before);
     if (!e->pure || !deopt_can())
         return GO_RAISE;
     PyErr_Clear();

@@ -915,7 +915,17 @@ Status infer_replay(Graph *g, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         Node *node = &g->node.v[i];
-        TRY(node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node));
+        if (node->switches)
+            continue;
+        Autocast real;
+        if (node->cast && autocast_read(&real) < 0)
+            return ST_ERROR;
+        if (node->cast)
+            autocast_set(node->cast);
+        Status st = node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node);
+        if (node->cast)
+            autocast_set(&real);
+        TRY(st);
     }
     return ST_OK;
 }

@@ -60,6 +60,29 @@ bool ambient_tracable(
 bool ambient_grad_enabled(void);
 void ambient_set_grad(bool on);
 
+/* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
+
+enum { CAST_CPU, CAST_CUDA, CAST_DEVICES };
+
+typedef struct Autocast {
+    bool on[CAST_DEVICES], cache;
+    PyObject *dtype[CAST_DEVICES]; /* borrowed: they live for ever */
+} Autocast;
+
+int autocast_device(const char *name);  /* CAST_CPU …; -1: a device we do not follow */
+int autocast_read(Autocast *a);         /* the real state; -1 with an exception */
+void autocast_set(const Autocast *a);   /* keeps the exception that may be set */
+
+typedef struct AmbientSaved {
+    bool grad, casts;
+    Autocast cast;
+    int nesting;
+} AmbientSaved;
+
+/* Before a graph that switches modes, and after it has failed. `casts`: autocast too. */
+void ambient_save(AmbientSaved *s, bool casts);
+void ambient_restore(const AmbientSaved *s);
+
 /* -- Which callables become nodes (torch/classify.c) --------------------------- */
 
 typedef enum {

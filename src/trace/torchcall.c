@@ -283,7 +283,14 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result, PyOb
     Tx *tx = b->tx;
     InferCall c = { .kind = n->kind, .target = n->target, .args = reals, .nargs = (Py_ssize_t)n->nargs,
                     .kwnames = n->kwnames, .device = b->device, .grad = tx->grad };
+    Autocast real;
+    if (tx->cast && autocast_read(&real) < 0)
+        return ST_ERROR;
+    if (tx->cast)
+        autocast_set(tx->cast);
     Status st = infer_call(&c, result, device);
+    if (tx->cast)
+        autocast_set(&real);
     if (st == ST_DECLINE)
         return graph_break(tx, BRK_NO_META, "%s", target_name(n->target));
     if (st == ST_RAISE) {
@@ -306,7 +313,9 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates = op.mutates;
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
-    n->pure = !op.mutates && !op.random && !op.user;
+    n->cast = tx->cast;
+    n->grad = tx->grad;
+    n->pure = op.pure && !op.mutates && !op.random && !op.user; /* rule 14 */
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);

@@ -36,6 +36,15 @@ typedef struct Break {
     int line;
 } Break;
 
+/* An autocast region that is open: its object, its node, the state before it, what it was entered with. */
+typedef struct ActiveCast {
+    struct ActiveCast *up; /* the region around it */
+    Var *self;
+    uint32_t node;
+    const Autocast *before;
+    PyObject *entered[4]; /* device, dtype, enabled, cache */
+} ActiveCast;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -60,7 +69,8 @@ struct Tx {
     Break brk;
     uintptr_t grad;     /* traced grad mode; journalled */
     uintptr_t grad0;
-    uintptr_t autocast_depth; /* entered in the trace and not left (a signed number); journalled */
+    const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
+    ActiveCast *casts; /* open regions, innermost first. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops;        /* graph operations so far; journalled */

@@ -108,6 +108,14 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         PyObject *o = tx_hold(tx, PyObject_GenericGetAttr(v->real, name));
         return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
     }
+    if (v->kind == &kind_tuple) { /* torch.return_types and other struct sequences: names of items */
+        Py_ssize_t offset = ((PyMemberDescrObject *)descr)->d_member->offset - (Py_ssize_t)offsetof(PyTupleObject, ob_item);
+        Py_ssize_t i = offset / (Py_ssize_t)sizeof(PyObject *);
+        if (offset < 0 || i >= AS(TupleVar, v)->n)
+            return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->type->tp_name);
+        *out = AS(TupleVar, v)->items[i];
+        return ST_OK;
+    }
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);

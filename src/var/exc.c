@@ -35,7 +35,8 @@ static Py_ssize_t nargs(ExcVar *e)
 /* args as a tuple of the program: constants have no TupleVar. */
 static Status args_tuple(Tx *tx, ExcVar *e, Var **out)
 {
-    return e->args ? tuple_new(tx, e->args->items, e->args->n, out) : tuple_new(tx, NULL, 0, out);
+    return e->args ? tuple_new(tx, e->args->items, e->args->n, out)
+                   : tuple_new(tx, NULL, 0, out);
 }
 
 Status exc_shadow(Tx *tx, ExcVar *e, PyObject **out)
@@ -117,7 +118,8 @@ static Status own_text(Tx *tx, Var *self, const char *which, Var **out)
     TRY_PTR(name);
     *out = NULL;
     TRY(type_lookup(tx, self->type, name, &f));
-    return f && PyFunction_Check(f) ? var_call_special(tx, self, which, NULL, 0, out) : ST_OK;
+    return f && PyFunction_Check(f) ? var_call_special(tx, self, which, NULL, 0, out)
+                                    : ST_OK;
 }
 
 static Status exc_repr(Tx *tx, Var *self, bool str, Var **out)
@@ -138,9 +140,12 @@ static Status shadow_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
     PyObject *shadow;
     TRY(exc_shadow(tx, e, &shadow));
     if (shadow == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "%s.%s", e->v.type->tp_name, PyUnicode_AsUTF8(name));
+        return graph_break(tx, BRK_NO_SLOT, "%s.%s", e->v.type->tp_name,
+                           PyUnicode_AsUTF8(name));
     Status st = fold_wrap(tx, PyObject_GetAttr(shadow, name), out);
-    return st == ST_DECLINE ? graph_break(tx, BRK_NO_SLOT, "%s.%s", e->v.type->tp_name, PyUnicode_AsUTF8(name)) : st;
+    return st == ST_DECLINE ? graph_break(tx, BRK_NO_SLOT, "%s.%s", e->v.type->tp_name,
+                                          PyUnicode_AsUTF8(name))
+                            : st;
 }
 
 Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
@@ -174,7 +179,8 @@ Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
 static bool is_member(PyObject *descr, PyObject *name)
 {
     return descr && !named(name, "__dict__") && !named(name, "__class__") &&
-           (Py_IS_TYPE(descr, &PyGetSetDescr_Type) || Py_IS_TYPE(descr, &PyMemberDescr_Type)) &&
+           (Py_IS_TYPE(descr, &PyGetSetDescr_Type) ||
+            Py_IS_TYPE(descr, &PyMemberDescr_Type)) &&
            PyExceptionClass_Check((PyObject *)((PyDescrObject *)descr)->d_type);
 }
 
@@ -182,7 +188,8 @@ static bool is_member(PyObject *descr, PyObject *name)
 static Status existing_member(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     if (self->src == NULL || named(name, "__traceback__"))
-        return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception", PyUnicode_AsUTF8(name));
+        return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception",
+                           PyUnicode_AsUTF8(name));
     PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
     Source *src = source_get(&tx->sources, SRC_GETSET, self->src, name, 0);
     if (o == NULL || src == NULL)
@@ -208,7 +215,8 @@ static Status chain_value(Tx *tx, PyObject *name, Var *value, Var **out)
     *out = value == tx_none(tx) ? NULL : value;
     if (*out == NULL || (value->type && PyExceptionClass_Check((PyObject *)value->type)))
         return ST_OK;
-    return raise_type(tx, PyExc_TypeError, "exception %s must be None or derive from BaseException",
+    return raise_type(tx, PyExc_TypeError,
+                      "exception %s must be None or derive from BaseException",
                       named(name, "__cause__") ? "cause" : "context");
 }
 
@@ -238,7 +246,8 @@ static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
         return ST_OK;
     }
     if (!named(name, "__cause__") && !named(name, "__context__"))
-        return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name, PyUnicode_AsUTF8(name));
+        return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name,
+                           PyUnicode_AsUTF8(name));
     TRY(chain_value(tx, name, value, &v));
     if (named(name, "__context__")) {
         SET(tx, e->context, v);
@@ -252,7 +261,9 @@ static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
 /* As for other objects: the class's own __setattr__, C members, the instance dictionary. */
 static Status exc_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
-    PyObject *descr, *own, *which = tx_hold(tx, PyUnicode_InternFromString(value ? "__setattr__" : "__delattr__"));
+    PyObject *descr, *own,
+        *which = tx_hold(
+            tx, PyUnicode_InternFromString(value ? "__setattr__" : "__delattr__"));
     DictVar *d;
     bool was;
     TRY_PTR(which);
@@ -260,21 +271,24 @@ static Status exc_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
     if (own && PyFunction_Check(own))
         return graph_break(tx, BRK_NO_SLOT, "__setattr__ of %s", self->type->tp_name);
     if (self->real != NULL && AS(ExcVar, self)->args == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "store to an existing %s", self->type->tp_name);
+        return graph_break(tx, BRK_NO_SLOT, "store to an existing %s",
+                           self->type->tp_name);
     TRY(type_lookup(tx, self->type, name, &descr));
     if (is_member(descr, name))
         return set_member(tx, AS(ExcVar, self), name, value);
     if (descr && Py_TYPE(descr)->tp_descr_set)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name), self->type->tp_name);
+        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name),
+                           self->type->tp_name);
     TRY(attrs_of(tx, self, &d));
     if (d == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name), self->type->tp_name);
+        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name),
+                           self->type->tp_name);
     if (value != NULL)
         return dict_set_str(tx, d, name, value);
     TRY(dict_del(tx, d, name, PyObject_Hash(name), &was));
     return was ? ST_OK
-               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'", self->type->tp_name,
-                            PyUnicode_AsUTF8(name));
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                            self->type->tp_name, PyUnicode_AsUTF8(name));
 }
 
 /* -- As a value --------------------------------------------------------------- */

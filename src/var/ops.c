@@ -117,7 +117,7 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *target = op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
-    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget };
+    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget, .pure = torch_classify(target).pure };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -254,9 +254,9 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor) {
-        TorchOp t = { .cls = TC_NODE };
         PyObject *target = unary_target(op);
         TRY_PTR(target);
+        TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -282,10 +282,10 @@ static PyObject *compare_target(int op)
 
 static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
-    TorchOp t = { .cls = TC_NODE };
     Var *v[2] = { a, b };
     PyObject *target = compare_target(op);
     TRY_PTR(target);
+    TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) && !PyNumber_Check(other->real)) {
         *out = tx_bool(tx, op == Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */

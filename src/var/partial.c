@@ -25,7 +25,8 @@ static Status part(Tx *tx, PyObject *o, Source *src, const char *which, Var **ou
 }
 
 /* Keywords of an existing partial: the dictionary's keys are asked, its values are not. */
-static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names, Py_ssize_t *n)
+static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names,
+                          Py_ssize_t *n)
 {
     Var **keys;
     TRY(dict_items(tx, AS(DictVar, dict), &keys, values, n));
@@ -36,7 +37,8 @@ static Status keywords_of(Tx *tx, Var *dict, Var ***values, PyObject **names, Py
         PyObject *key;
         TRY(var_const(tx, keys[i], &key));
         if (key == NULL || !PyUnicode_CheckExact(key))
-            return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "functools.partial with odd keywords");
+            return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                               "functools.partial with odd keywords");
         PyTuple_SET_ITEM(*names, i, Py_NewRef(key));
     }
     return ST_OK;
@@ -60,7 +62,8 @@ Status partial_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     TRY(keywords_of(tx, keywords, &values, &names, &nkw));
     TRY(VAR_MAKE(tx, partial, PartialVar, Py_TYPE(o), &p));
     p->fn = fn;
-    p->args = (Args){ tx_alloc(tx, (size_t)(n + nkw + 1) * sizeof(Var *)), (int)n, (int)nkw, names };
+    p->args = (Args){ tx_alloc(tx, (size_t)(n + nkw + 1) * sizeof(Var *)), (int)n,
+                      (int)nkw, names };
     TRY_PTR(p->args.v);
     if (n)
         memcpy(p->args.v, v, (size_t)n * sizeof(Var *));
@@ -118,7 +121,8 @@ Status partial_new(Tx *tx, PyTypeObject *t, Var *fn, const Args *a, Var **out)
     static const Args none;
     PartialVar *p;
     TRY(var_real(tx, &fn));
-    bool flat = fn->kind == &kind_partial && fn->type == t; /* partials of partials become one, as CPython has it */
+    bool flat = fn->kind == &kind_partial &&
+                fn->type == t; /* partials of partials become one, as CPython has it */
     TRY(VAR_MAKE(tx, partial, PartialVar, t, &p));
     p->fn = flat ? AS(PartialVar, fn)->fn : fn;
     TRY(partial_args(tx, flat ? &AS(PartialVar, fn)->args : &none, a, &p->args));
@@ -140,7 +144,8 @@ static Status keywords_dict(Tx *tx, PartialVar *p, Var **out)
 {
     TRY(dict_new(tx, out));
     for (int i = 0; i < p->args.nkw; i++)
-        TRY(dict_set_str(tx, AS(DictVar, *out), PyTuple_GET_ITEM(p->args.kwnames, i), p->args.v[p->args.n + i]));
+        TRY(dict_set_str(tx, AS(DictVar, *out), PyTuple_GET_ITEM(p->args.kwnames, i),
+                         p->args.v[p->args.n + i]));
     return ST_OK;
 }
 
@@ -159,7 +164,8 @@ static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return var_generic_getattr(tx, self, name, out);
     PyObject *descr;
     TRY(type_lookup(tx, self->type, name, &descr));
-    if (descr && (Py_IS_TYPE(descr, &PyGetSetDescr_Type) || Py_IS_TYPE(descr, &PyMemberDescr_Type)))
+    if (descr && (Py_IS_TYPE(descr, &PyGetSetDescr_Type) ||
+                  Py_IS_TYPE(descr, &PyMemberDescr_Type)))
         return part(tx, self->real, self->src, PyUnicode_AsUTF8(name), out);
     if (descr && Py_IS_TYPE(descr, &PyMethodDescr_Type))
         return builtin_new(tx, descr, self, out);

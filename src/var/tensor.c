@@ -234,7 +234,8 @@ static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (fn == NULL)
         fn = operator_named("getitem");
     TRY_PTR(fn);
-    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true }, &(Args){ .v = v, .n = 2 }, out);
+    bool pure = !args_have_tensor(&(Args){ .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
+    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure }, &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)

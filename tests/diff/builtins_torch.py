@@ -302,3 +302,118 @@ def case_pytree(x, e):
     from torch.utils._pytree import tree_flatten, tree_map
     flat, _ = tree_flatten({"a": x, "b": [x + 1, (x, 3)]})
     return len(flat), tree_map(lambda v: v * 2, [x, {"k": (x, 1)}])
+
+
+def case_return_types(x, e):
+    top, m = x.topk(2), x.max(dim=0)
+    values, indices = top
+    return top.values, top.indices, m.values + 1, m[1], x.sort().indices, torch.max(x, dim=1).values, values is top.values, len(m), indices
+
+
+class Chunked:
+    def chunk(self, a, b=2):
+        return a * b
+
+    def __call__(self, x):
+        return self.chunk(x)
+
+
+def case_signature(x, e):
+    import inspect
+    s = inspect.signature(Chunked().chunk)
+    return x + len(s.parameters), list(s.parameters), s.parameters["b"].default, str(s)
+
+
+def case_mapping_proxy(x, e):
+    p = types.MappingProxyType(e.table)
+    e.table["z"] = 9
+    return x + p["a"], list(p.items()), p.get("q"), len(p), "z" in p, {**p}, bool(p)
+
+
+def casting(x, e):
+    return torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"), torch.is_autocast_cache_enabled(), (x @ x.t()).dtype
+
+
+def case_autocast_nested(x, e):
+    out = [casting(x, e)]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out.append(casting(x, e))
+        with torch.autocast("cpu", enabled=False):
+            out.append(casting(x, e))
+        with torch.autocast("cpu", dtype=torch.float16, cache_enabled=False):
+            out.append(casting(x, e))
+        y = (x @ x.t()).float() + 1
+        out.append(casting(y, e))
+    out.append(casting(x, e))
+    return y, out
+
+
+def case_autocast_break(x, e):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = x @ x.t()
+        print(end="")
+        z = x @ x.t()
+        inside = casting(x, e)
+    return y, z, inside, casting(x, e)
+
+
+def case_autocast_raises(x, e):
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x.t()
+            {}["missing"]
+    except KeyError:
+        e.log.append(casting(x, e))
+    return y, x @ x.t()
+
+
+def case_autocast_returns(x, e):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return F.linear(x, torch.ones(4, 3)), casting(x, e)
+
+
+@torch.autocast("cpu", dtype=torch.bfloat16)
+def under_autocast(x, e):
+    return x @ x.t(), casting(x, e)
+
+
+def case_autocast_decorator(x, e):
+    return under_autocast(x, e), casting(x, e), x @ x.t()
+
+
+def case_autocast_module(x, e):
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
+        y = NET(x)
+    return y, NET(x), casting(x, e), torch.is_grad_enabled()
+
+
+def case_autocast_outer(x, e):
+    out = under_autocast(x, e)
+    return inner_of_outer(x, e), out
+
+
+def inner_of_outer(x, e):
+    with torch.autocast("cpu", dtype=torch.float16):
+        e.log.append(casting(x, e))
+        return x @ x.t()
+
+
+def case_graph_raises_in_no_grad(x, e):
+    try:
+        with torch.no_grad():
+            y = x[torch.tensor([0, 7 if e.flag else 1])]
+    except IndexError:
+        e.log.append(torch.is_grad_enabled())
+        return x * 2, torch.is_grad_enabled()
+    return y
+
+
+def case_graph_raises_in_autocast(x, e):
+    i = torch.tensor([int(x[0, 0] * 0) + 9])
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x.t()
+            y = y[i]
+    except IndexError:
+        e.log.append(casting(x, e))
+    return casting(x, e), x @ x.t()
