@@ -90,6 +90,10 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
 static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
 {
     Status st = emit_entry(tx, p, value, out);
+    if (st == ST_BREAK && p->options->fullgraph) {
+        report_raise(tx);
+        return COMPILE_ERROR;
+    }
     if (st == ST_BREAK) {
         report_break(tx);
         return COMPILE_PLAIN;
