@@ -250,3 +250,11 @@ def case_autocast_on(x, e):
         with torch.autocast("cpu", enabled=False):
             z = x @ x.T
     return y, z, x @ x.T, inside, nesting()
+
+
+def case_autocast_left_at_a_break(x, e):
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ x.T
+        e.log.append(bool(y.sum() > 0))
+        z = x @ x.T
+    return y, z, x @ x.T
