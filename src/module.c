@@ -142,6 +142,12 @@ static int add_selftest(PyObject *module)
     return PyModule_AddObject(module, "selftest", sub);
 }
 
+/* Segments have the module's dictionary as their globals: what they call may import, which looks for the built-ins there. */
+static int add_builtins(PyObject *m)
+{
+    return PyDict_SetItemString(PyModule_GetDict(m), "__builtins__", PyEval_GetBuiltins());
+}
+
 PyMODINIT_FUNC PyInit__engine(void)
 {
     switches_init();
@@ -153,7 +159,7 @@ PyMODINIT_FUNC PyInit__engine(void)
     if (m == NULL)
         return NULL;
     pipeline_module = m;
-    if (names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
+    if (add_builtins(m) < 0 || names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);
         return NULL;

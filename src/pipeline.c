@@ -89,6 +89,10 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
 static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
 {
     Status st = emit_entry(tx, p, value, out);
+    if (st == ST_BREAK && p->options->fullgraph) {
+        report_raise(tx);
+        return COMPILE_ERROR;
+    }
     if (st == ST_BREAK) {
         report_break(tx);
         return COMPILE_PLAIN;
@@ -165,15 +169,27 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
     return r;
 }
 
+/* By logging, not by a warning: programs record warnings, and would see one that plain Python does not give. */
+static void tell(PyObject *text)
+{
+    PyObject *logging = text ? PyImport_ImportModule("logging") : NULL;
+    PyObject *logger = logging ? PyObject_CallMethod(logging, "getLogger", "s", "jedlik") : NULL;
+    PyObject *r = logger ? PyObject_CallMethod(logger, "warning", "sO", "%s", text) : NULL;
+    if (r == NULL)
+        PyErr_WriteUnraisable(NULL);
+    Py_XDECREF(r);
+    Py_XDECREF(logger);
+    Py_XDECREF(logging);
+}
+
 void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
 {
     PyObject *why = p->entries ? guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc) : NULL;
-    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
-                         "jedlik: %U (%U:%d) reached its limit of %d compiled versions and runs plainly from now on; "
-                         "the guard that failed last: %S",
-                         p->co->co_qualname, p->co->co_filename, p->co->co_firstlineno, p->options->limit,
-                         why ? why : Py_None) < 0)
-        PyErr_WriteUnraisable((PyObject *)p->co);
+    PyObject *text = PyUnicode_FromFormat(
+        "%U (%U:%d) reached its limit of %d compiled versions and runs plainly from now on; the guard that failed last: %S",
+        p->co->co_qualname, p->co->co_filename, p->co->co_firstlineno, p->options->limit, why ? why : Py_None);
+    tell(text);
+    Py_XDECREF(text);
     PyErr_Clear();
     Py_XDECREF(why);
 }

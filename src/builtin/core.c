@@ -133,6 +133,17 @@ static Status id_(Tx *tx, const Args *a, Var **out)
     return const_new(tx, PyLong_FromVoidPtr(v->real), out);
 }
 
+/* As slot_tp_hash: a number that fits is the hash, but for -1; others are hashed. */
+static PyObject *hash_number(PyObject *n)
+{
+    Py_ssize_t h = PyLong_AsSsize_t(n);
+    if (h == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        h = PyLong_Type.tp_hash(n);
+    }
+    return PyLong_FromSsize_t(h == -1 ? -2 : h);
+}
+
 static Status own_hash(Tx *tx, Var *v, bool *own, Var **out)
 {
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString("__hash__")), *f;
@@ -143,17 +154,6 @@ static Status own_hash(Tx *tx, Var *v, bool *own, Var **out)
         return ST_OK;
     *own = true;
     return var_call_special(tx, v, "__hash__", NULL, 0, out);
-}
-
-/* What a __hash__ written in Python gives is the hash itself if it fits a word, as in slot_tp_hash. */
-static Py_hash_t hash_from(PyObject *value)
-{
-    Py_hash_t h = PyLong_AsSsize_t(value);
-    if (h == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        h = PyLong_Type.tp_hash(value);
-    }
-    return h == -1 ? -2 : h;
 }
 
 static Status hash_(Tx *tx, const Args *a, Var **out)
@@ -170,7 +170,7 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
             TRY(var_const(tx, *out, &value));
             if (value == NULL || !PyLong_Check(value))
                 return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
-            return const_int(tx, hash_from(value), out);
+            return fold_wrap(tx, hash_number(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
@@ -347,6 +347,7 @@ const Handler handlers_core[] = {
     { "builtins.vars", 1, 1, vars_, NULL },
     { "builtins.vars", 0, 0, locals_, NULL },
     { "builtins.locals", 0, 0, locals_, NULL },
+    { "builtins.dir", 0, 0, locals_, NULL },
     { "builtins.globals", 0, 0, globals_, NULL },
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },

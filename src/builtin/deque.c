@@ -148,6 +148,10 @@ static Status copy(Tx *tx, const Args *a, Var **out)
     ListVar *l, *made;
     Py_ssize_t maxlen;
     TRY(deque_self(tx, a, &l, &maxlen));
+    PyTypeObject *t;
+    TRY(var_type_of(tx, a->v[0], &t));
+    if (t != known_types[TY_DEQUE])
+        return ST_DECLINE; /* the copy of a subclass's instance is one, too: made by its constructor */
     TRY(list_open(tx, l));
     TRY(list_make(tx, known_types[TY_DEQUE], l->items.v, (Py_ssize_t)l->items.n, &made));
     made->maxlen = l->maxlen;

@@ -412,10 +412,28 @@ static Status missing(Tx *tx, const Args *a, Var **out)
 }
 
 /* collections.Counter's inner loop: mapping[elem] = mapping.get(elem, 0) + 1 */
+/* Is the method the one of dict, for the class of v? */
+static Status has_dict_method(Tx *tx, Var *v, const char *which, bool *yes)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(which)), *f;
+    PyTypeObject *t;
+    MEM(name);
+    TRY(var_type_of(tx, v, &t));
+    TRY(type_lookup(tx, t, name, &f));
+    *yes = f == PyDict_GetItem(PyDict_Type.tp_dict, name);
+    return ST_OK;
+}
+
 static Status count_elements(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
     Var *it, *item, *n, *zero, *one;
+    bool plain;
+    TRY(has_dict_method(tx, a->v[0], "get", &plain));
+    if (plain)
+        TRY(has_dict_method(tx, a->v[0], "__setitem__", &plain));
+    if (!plain)
+        return ST_DECLINE;
     TRY(const_int(tx, 0, &zero));
     TRY(const_int(tx, 1, &one));
     TRY(var_iter(tx, a->v[1], &it));
@@ -489,6 +507,15 @@ ASK(items)
 ASK(copy)
 #undef ASK
 
+/* dict's own methods on an OrderedDict go behind its back. */
+static Status of_plain_dict(Tx *tx, const Args *a, Var **out)
+{
+    if (a->n < 1)
+        return ST_DECLINE;
+    SELF(d, DictVar, dict);
+    return is_odict(d) ? graph_break(tx, BRK_NO_SLOT, "%s", "a dict's method on an OrderedDict") : ST_DECLINE;
+}
+
 /* -- The table -------------------------------------------------------------------------------- */
 
 const Handler handlers_dict[] = {
@@ -503,19 +530,31 @@ const Handler handlers_dict[] = {
     { "builtins.dict.__init__", 1, 2, dict_init, ANY_KW },
     { "builtins.dict.fromkeys", 2, 3, fromkeys, NULL },
     { "builtins.dict.get", 2, 3, get, NULL },
+    { "builtins.dict.setdefault", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.setdefault", 2, 3, setdefault, NULL },
+    { "builtins.dict.pop", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.pop", 2, 3, pop_, NULL },
+    { "builtins.dict.popitem", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.popitem", 1, 1, popitem, NULL },
+    { "builtins.dict.update", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.update", 1, 2, update, ANY_KW },
+    { "builtins.dict.keys", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.keys", 1, 1, keys, NULL },
+    { "builtins.dict.values", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.values", 1, 1, values, NULL },
+    { "builtins.dict.items", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.items", 1, 1, items, NULL },
+    { "builtins.dict.copy", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.copy", 1, 1, copy, NULL },
+    { "builtins.dict.clear", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.clear", 1, 1, clear, NULL },
     { "builtins.dict.__getitem__", 2, 2, get_item, NULL },
     { "builtins.dict.__contains__", 2, 2, contains, NULL },
+    { "builtins.dict.__reversed__", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.__reversed__", 1, 1, reversed, NULL },
+    { "builtins.dict.__or__", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.__or__", 2, 2, or_, NULL },
+    { "builtins.dict.__ior__", 0, -1, of_plain_dict, ANY_KW },
     { "builtins.dict.__ior__", 2, 2, ior, NULL },
     { "collections.OrderedDict", 0, 1, odict_, ANY_KW },
     { "collections.OrderedDict.__init__", 1, 2, update, ANY_KW },

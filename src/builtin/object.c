@@ -223,11 +223,9 @@ static Status object_hash(Tx *tx, const Args *a, Var **out)
 /* Instances whose copy is "a new one with the same attributes". */
 static Status copies_plainly(Tx *tx, Var *v, bool *yes)
 {
-    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__" };
-    static const char *const absent[] = { "__slots__", "__getnewargs__",
-                                          "__getnewargs_ex__" };
-    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL &&
-           v->type->tp_dictoffset != 0;
+    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__" };
+    static const char *const absent[] = { "__slots__", "__getnewargs__", "__getnewargs_ex__", "__getattr__" };
+    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL && v->type->tp_dictoffset != 0;
     for (size_t i = 0; *yes && i < COUNT_OF(names); i++)
         TRY(inherited(tx, v->type, names[i], yes));
     for (size_t i = 0; *yes && i < COUNT_OF(absent); i++) {
@@ -235,6 +233,8 @@ static Status copies_plainly(Tx *tx, Var *v, bool *yes)
         TRY(special_of(tx, v->type, absent[i], &f));
         *yes = f == NULL;
     }
+    PyObject *slots = v->type->tp_dict ? PyDict_GetItemString(v->type->tp_dict, "__slotnames__") : NULL;
+    *yes &= slots == NULL || (PyList_CheckExact(slots) && PyList_GET_SIZE(slots) == 0); /* copyreg's own note */
     return ST_OK;
 }
 
@@ -307,12 +307,19 @@ static Status deep_tuple(Deep *c, Var *v, Var **out)
     Py_ssize_t n;
     TRY(var_unpack(c->tx, v, &items, &n));
     TRY(deep_items(c, items, n, &copies));
+    void *known; /* its own items may have copied it */
+    if (ptrmap_get(&c->memo, v, &known)) {
+        *out = known;
+        return ST_OK;
+    }
     for (Py_ssize_t i = 0; i < n; i++) {
         Var *old = items[i], *new = copies[i];
         TRY(var_real(c->tx, &old));
         TRY(var_real(c->tx, &new));
-        if (old != new)
-            return tuple_new(c->tx, copies, n, out);
+        if (old != new) {
+            TRY(tuple_new(c->tx, copies, n, out));
+            return deep_remember(c, v, *out);
+        }
     }
     *out = v; /* nothing in it was copied: the tuple itself */
     return ST_OK;

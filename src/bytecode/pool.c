@@ -26,15 +26,15 @@ static size_t hash_bits(const void *p, size_t n)
     return h;
 }
 
-static bool by_value(PyObject *o)
+static bool text(PyObject *o)
 {
-    return PyLong_CheckExact(o) || PyUnicode_CheckExact(o) || PyBytes_CheckExact(o);
+    return PyUnicode_CheckExact(o) || PyBytes_CheckExact(o);
 }
 
 static size_t hash(PyObject *o, int nesting)
 {
     size_t h = (uintptr_t)Py_TYPE(o) >> 4;
-    if (by_value(o))
+    if (PyLong_CheckExact(o) || text(o))
         return mix(h, (size_t)PyObject_Hash(o));
     if (PyFloat_CheckExact(o))
         return mix(h, hash_bits(&((PyFloatObject *)o)->ob_fval, sizeof(double)));
@@ -66,8 +66,10 @@ static bool same(PyObject *a, PyObject *b, int nesting)
         return true;
     if (Py_TYPE(a) != Py_TYPE(b))
         return false;
-    if (by_value(a))
+    if (PyLong_CheckExact(a) || (text(a) && nesting > 0))
         return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+    if (text(a))
+        return false; /* two equal texts may be two to the program */
     if (PyFloat_CheckExact(a))
         return memcmp(&((PyFloatObject *)a)->ob_fval, &((PyFloatObject *)b)->ob_fval,
                       sizeof(double)) == 0;

@@ -34,6 +34,13 @@ PyObject *do_extend_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 PyObject *do_assign_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
+    Py_ssize_t len = PyObject_Size(a[0]);
+    if (len == PyList_GET_SIZE(a[1])) { /* assignments to items: iterators over the deque go on */
+        for (Py_ssize_t i = 0; i < len; i++)
+            if (PySequence_SetItem(a[0], i, PyList_GET_ITEM(a[1], i)) < 0)
+                return NULL;
+        return Py_NewRef(Py_None);
+    }
     PyObject *cleared = deque_method("clear", a[0], NULL);
     Py_XDECREF(cleared);
     return cleared ? deque_method("extend", a[0], a[1]) : NULL;

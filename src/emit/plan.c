@@ -75,9 +75,18 @@ static bool is_singleton(PyObject *o)
            o == Py_NotImplemented;
 }
 
+/* A text that would become another object among the constants of a code object, which interns what looks like a name. */
+static bool would_be_interned(PyObject *o)
+{
+    return !PyUnicode_CHECK_INTERNED(o) && PyUnicode_GET_LENGTH(o) > 1 && PyUnicode_IS_ASCII(o) &&
+           PyUnicode_IsIdentifier(o);
+}
+
 bool emit_is_constant(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
+    if (t == &PyUnicode_Type && would_be_interned(o))
+        return false;
     if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented || t == &PyBool_Type ||
         t == &PyLong_Type || t == &PyFloat_Type || t == &PyComplex_Type ||
         t == &PyUnicode_Type || t == &PyBytes_Type || t == &PyCode_Type)
@@ -258,7 +267,7 @@ static Status write_build(Emit *e, Item *it)
         put(e, OP_LOAD_FAST, it->slot);
         return ST_OK;
     }
-    if (NEVER(it->busy))
+    if (it->busy) /* a cycle of values none of which can be made empty first */
         return no_way(e, it, ", refers to itself");
     it->busy = true;
     TRY(recipes[it->v->kind->id].build(e, it));

@@ -412,6 +412,8 @@ static Status suspended(Emit *e, GenVar *g)
 Status build_gen(Emit *e, Item *it)
 {
     GenVar *g = AS(GenVar, it->v);
+    if (g->fn->v.real != NULL && g->fn->attrs && g->fn->attrs->v.dirty) /* it may have been given another name */
+        return graph_break(e->tx, BRK_REBUILD, "%s", "a generator of a function that was changed");
     switch ((GenState)g->state) {
     case GEN_CREATED: return created(e, g);
     case GEN_SUSPENDED: return suspended(e, g);

@@ -726,9 +726,20 @@ static const char *plain_name(const Call *k)
     return s ? s : "";
 }
 
+/* Whether a method is still torch's own: rules go by name, and a program may exchange torch.Tensor.tanh. */
+static bool own_method(PyObject *name)
+{
+    PyObject *f = _PyType_Lookup(torch_types.tensor, name);
+    if (f == NULL || !infer_own(f))
+        return false;
+    if (PyFunction_Check(f)) /* aliases and decorated ones have other names */
+        return true;
+    return !PyCFunction_Check(f) && PyUnicode_Compare(PyDescr_NAME(f), name) == 0;
+}
+
 static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
 {
-    if (op.rule && k->target == c->target && !my.no_rules) {
+    if (op.rule && k->target == c->target && !my.no_rules && (!k->method || own_method(k->target))) {
         bool loose = false;
         Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
         if (st != ST_DECLINE) {

@@ -15,6 +15,9 @@ PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype); /* of memory th
 /* The one object we keep for a device: borrowed, lives for ever. */
 PyObject *infer_device(PyObject *device);
 
+/* C functions and descriptors, and Python functions of torch itself: nothing of the user's runs in them. */
+bool infer_own(PyObject *f);
+
 /* Appends the ambient state's words; false: it cannot be read. */
 bool ambient_words(uint64_t *w, size_t *n);
 

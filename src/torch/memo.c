@@ -142,7 +142,7 @@ static bool value(MemoKey *k, PyObject *o, int depth)
 }
 
 /* C functions, and Python functions of torch itself. */
-static bool torch_callable(PyObject *f)
+bool infer_own(PyObject *f)
 {
     if (PyCFunction_Check(f) || Py_IS_TYPE(f, &PyMethodDescr_Type) || Py_IS_TYPE(f, &PyWrapperDescr_Type))
         return true;
@@ -158,7 +158,7 @@ static bool target(MemoKey *k, const InferCall *c)
         return false;
     if (c->kind == NODE_METHOD)
         return text(k, c->target);
-    return torch_callable(c->target) && word(k, (uintptr_t)c->target);
+    return infer_own(c->target) && word(k, (uintptr_t)c->target);
 }
 
 static uint64_t hash_of(const uint64_t *w, size_t n)

@@ -18,6 +18,12 @@ Status except_handled(Tx *tx, Var **out)
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
 }
 
+static Status context_of(Tx *tx, Var **v)
+{
+    *v = (*v)->kind == &kind_exc ? AS(ExcVar, *v)->context : NULL;
+    return *v ? var_real(tx, v) : ST_OK;
+}
+
 /* As _PyErr_SetObject: what is being handled becomes the context, and a chain of contexts never runs in a circle. Existing
  * exceptions end the walk: none of them knows one that the trace makes. */
 static Status chain(Tx *tx, ExcVar *exc)
@@ -29,7 +35,9 @@ static Status chain(Tx *tx, ExcVar *exc)
     TRY(var_real(tx, &handled));
     if (handled == &exc->v || handled == tx->none)
         return ST_OK;
-    for (Var *v = handled; v && v->kind == &kind_exc;) {
+    Var *slow = handled; /* Floyd's: the program may have closed a circle itself */
+    bool odd = false;
+    for (Var *v = handled; v && v->kind == &kind_exc; odd = !odd) {
         Var *up = AS(ExcVar, v)->context;
         if (up != NULL)
             TRY(var_real(tx, &up));
@@ -38,6 +46,10 @@ static Status chain(Tx *tx, ExcVar *exc)
             break;
         }
         v = up;
+        if (v == slow)
+            break;
+        if (odd)
+            TRY(context_of(tx, &slow));
     }
     SET(tx, exc->context, handled);
     return ST_OK;

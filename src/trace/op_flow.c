@@ -257,7 +257,33 @@ static Status loaded_module(Tx *tx, PyObject *name, Var **out)
     tx_hold(tx, busy);
     if (initializing)
         return graph_break(tx, BRK_IMPORT, "%U is being imported", name);
-    return wrap_pinned(tx, m, NULL, out);
+    Source *modules = source_get(&tx->sources, SRC_CONST, NULL, PyImport_GetModuleDict(), 0);
+    TRY_PTR(modules);
+    Source *src = source_get(&tx->sources, SRC_ITEM, modules, name, 0);
+    TRY_PTR(src);
+    return wrap(tx, m, src, out);
+}
+
+/* Names of a package that are no attributes yet would be imported now, as its submodules. */
+static Status check_fromlist(Tx *tx, Var *package, Var *fromlist)
+{
+    Var **names, *v, *path;
+    Py_ssize_t n;
+    PyObject *key = tx_hold(tx, PyUnicode_InternFromString("__path__")), *name;
+    TRY_PTR(key);
+    TRY(var_getattr_opt(tx, package, key, &path));
+    if (path == NULL)
+        return ST_OK;
+    TRY(var_unpack(tx, fromlist, &names, &n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(var_const(tx, names[i], &name));
+        if (name == NULL || !PyUnicode_CheckExact(name))
+            return graph_break(tx, BRK_IMPORT, "%s", "names that are not known");
+        TRY(var_getattr_opt(tx, package, name, &v));
+        if (v == NULL)
+            return graph_break(tx, BRK_IMPORT, "%U is not imported yet", name);
+    }
+    return ST_OK;
 }
 
 Status op_import_name(Tx *tx, Frame *f, const Ins *in)
@@ -275,6 +301,8 @@ Status op_import_name(Tx *tx, Frame *f, const Ins *in)
         TRY_PTR(top);
         TRY(loaded_module(tx, top, &v));
     }
+    if (fromlist != tx->none)
+        TRY(check_fromlist(tx, v, fromlist));
     return push(tx, f, v);
 }
 

@@ -84,8 +84,13 @@ static Status positional(Tx *tx, Var *subject, Var *cls, int count, Var **values
         values[(*n)++] = subject;
         return ST_OK;
     }
-    if (names != NULL)
+    if (names != NULL) {
+        TRY(var_real(tx, &names));
+        if (!PyType_HasFeature(names->type, Py_TPFLAGS_TUPLE_SUBCLASS))
+            return raise_type(tx, PyExc_TypeError, "%s.__match_args__ must be a tuple (got %s)", t->tp_name,
+                              names->type->tp_name);
         TRY(var_unpack(tx, names, &items, &have));
+    }
     if (have < count)
         return raise_type(tx, PyExc_TypeError, "%s() accepts %zd positional sub-pattern%s (%d given)", t->tp_name,
                           have, have == 1 ? "" : "s", count);

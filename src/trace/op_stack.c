@@ -72,15 +72,18 @@ static bool finalized(PyObject *o)
     return Py_TYPE(o)->tp_finalize && PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
 }
 
-/* An old value that runs code when it goes, itself or as the part of a tuple (a pair of dict.items()), has to go now. */
+enum { MANY = 16 };
+
+/* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = finalized(o);
-    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o) && !runs; i++)
-        runs = finalized(PyTuple_GET_ITEM(o, i));
+    Py_ssize_t n = PyTuple_CheckExact(o) || PyList_CheckExact(o) ? PySequence_Fast_GET_SIZE(o) : 0;
+    for (Py_ssize_t i = 0; i < n && i < MANY && !runs; i++)
+        runs = finalized(PySequence_Fast_GET_ITEM(o, i));
     return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name) : ST_OK;
 }
 
@@ -96,6 +99,7 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 {
     if (f->slots[in->arg] == NULL)
         return unbound(tx, f, in->arg);
+    TRY(leave_slot(tx, f->slots[in->arg]));
     TRY(drop(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], NULL);
     return ST_OK;

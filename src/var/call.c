@@ -129,6 +129,8 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
         TRY(var_next(tx, c, out));
         return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
     }
+    if (c->type != PyDescr_TYPE(descr) && PyType_IsSubtype(c->type, &PyODict_Type))
+        return ST_DECLINE;
     *out = tx->none;
     if (name == str___setitem__ && a->n == 3)
         return var_setitem(tx, c, a->v[1], a->v[2]);

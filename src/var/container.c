@@ -212,8 +212,12 @@ Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open
                   const char *close, Var **out)
 {
     ReprMark mark;
-    if (!repr_enter(&mark, self))
-        return const_new(tx, PyUnicode_FromFormat("%s...%s", open, close), out);
+    if (!repr_enter(&mark, self)) {
+        bool bare = strchr("[({", open[0]) != NULL;
+        if (!bare && strncmp(open, "deque(", 6) != 0)
+            return graph_break(tx, BRK_NO_SLOT, "repr of a %s in itself", self->type->tp_name);
+        return const_new(tx, bare ? PyUnicode_FromFormat("%s...%s", open, close) : PyUnicode_FromString("[...]"), out);
+    }
     Status st = join_reprs(tx, items, n, open, close, out);
     repr_leave(&mark);
     return st;

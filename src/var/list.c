@@ -65,8 +65,10 @@ Status list_push(Tx *tx, ListVar *l, Var *item)
 {
     tx->moves++;
     TRY(touch(tx, &l->v));
-    if (l->items.n == l->items.cap)
+    if (l->items.n == l->items.cap) {
         MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
+        SET(tx, l->room, 0);
+    }
     put_cell(tx, &l->items.v[l->items.n], item);
     SET(tx, l->items.n, l->items.n + 1);
     return ST_OK;
@@ -80,6 +82,7 @@ Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
     SET(tx, l->items.v, items);
     SET(tx, l->items.n, (size_t)n);
     SET(tx, l->items.cap, (size_t)n);
+    SET(tx, l->room, 0);
     if (!l->open)
         SET(tx, l->open, 1);
     return ST_OK;
@@ -106,6 +109,7 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
         return ST_OK;
     }
     if (i == 0) {
+        SET(tx, l->room, l->room + 1);
         SET(tx, l->items.v, l->items.v + 1);
         SET(tx, l->items.n, l->items.n - 1);
         SET(tx, l->items.cap, l->items.cap - 1);
@@ -118,12 +122,36 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
     return list_write(tx, l, items, n - 1);
 }
 
+/* Deques grow at both ends: what lies before the first item is kept as room. */
+static Status push_first(Tx *tx, ListVar *l, Var *item)
+{
+    size_t n = l->items.n;
+    if (l->room == 0) {
+        size_t room = n / 2 + 8;
+        Var **items = tx_alloc(tx, sizeof(Var *) * (room + n + 1));
+        MEM(items);
+        memcpy(items + room, l->items.v, sizeof(Var *) * n);
+        TRY(list_write(tx, l, items + room, (Py_ssize_t)n));
+        SET(tx, l->room, room);
+    }
+    tx->moves++;
+    TRY(touch(tx, &l->v));
+    SET(tx, l->items.v, l->items.v - 1);
+    put_cell(tx, &l->items.v[0], item);
+    SET(tx, l->items.n, n + 1);
+    SET(tx, l->items.cap, l->items.cap + 1);
+    SET(tx, l->room, l->room - 1);
+    return ST_OK;
+}
+
 Status list_insert_at(Tx *tx, ListVar *l, Py_ssize_t i, Var *item)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i <= n);
     if (i == n)
         return list_push(tx, l, item);
+    if (i == 0)
+        return push_first(tx, l, item);
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 2));
     MEM(items);
     memcpy(items, l->items.v, sizeof(Var *) * (size_t)i);
@@ -202,6 +230,8 @@ Status list_extend(Tx *tx, ListVar *l, Var *iterable)
     }
     Var *it;
     TRY(var_iter(tx, iterable, &it));
+    if (!is_deque(l))
+        TRY(var_length_hint(tx, iterable));
     for (;;) {
         Var *item;
         TRY(var_next(tx, it, &item));

@@ -365,6 +365,8 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     *out = tx->notimpl;
     if (content == NULL)
         return ST_OK;
+    if (content->kind == &kind_dict && content->type != &PyDict_Type && op < BINOP_COUNT)
+        return no_slot(tx, self, "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)
         return reflected ? ST_OK : binary_in_place(tx, self, content, other, op, out);
     Var *theirs = var_content(other);

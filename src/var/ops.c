@@ -45,13 +45,22 @@ static bool singleton(PyObject *o)
                             Py_TYPE(o) == torch_types.memory_format));
 }
 
+/* Texts of which CPython has one object only. */
+static bool short_text(PyObject *o)
+{
+    return PyUnicode_CheckExact(o) && (PyUnicode_GET_LENGTH(o) == 0 ||
+                                       (PyUnicode_GET_LENGTH(o) == 1 && PyUnicode_READ_CHAR(o, 0) < 256));
+}
+
+/* Constants of the program, and what CPython itself has computed from them, are the objects that the program would see; but
+ * where an equality guard stands for an object, another equal one may come. */
 static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
 {
     *yes = a->real == b->real;
-    if (*yes || a->type != b->type || singleton(a->real) || singleton(b->real))
+    if (a->type != b->type || singleton(a->real) || singleton(b->real) || short_text(a->real))
         return ST_OK;
-    if (PyUnicode_CheckExact(a->real) && PyUnicode_CHECK_INTERNED(a->real) && PyUnicode_CHECK_INTERNED(b->real))
-        return ST_OK; /* different interned strings are different */
+    if (!a->by_value && !b->by_value && (*yes || a->type == &PyUnicode_Type || a->type == &PyBytes_Type))
+        return ST_OK;
     int same = PyObject_RichCompareBool(a->real, b->real, Py_EQ);
     if (same < 0)
         return raise_now(tx);
@@ -217,8 +226,14 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(var_real(tx, &b));
     if (a->kind == &kind_const && b->kind == &kind_const)
         return const_binary(tx, a, b, op, out);
-    if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const && PyUnicode_CheckExact(a->real))
+    if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const && PyUnicode_CheckExact(a->real)) {
+        if (right_first(a, b) && b->kind == &kind_object) {
+            TRY(try_side(tx, b, a, op % BINOP_COUNT, true, out));
+            if (*out != tx->notimpl)
+                return ST_OK;
+        }
         return str_percent(tx, a->real, b, out);
+    }
     if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {

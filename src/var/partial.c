@@ -140,15 +140,6 @@ static Status partial_call(Tx *tx, Var *self, const Args *a, Var **out)
 
 /* -- Attributes ------------------------------------------------------------- */
 
-static Status keywords_dict(Tx *tx, PartialVar *p, Var **out)
-{
-    TRY(dict_new(tx, out));
-    for (int i = 0; i < p->args.nkw; i++)
-        TRY(dict_set_str(tx, AS(DictVar, *out), PyTuple_GET_ITEM(p->args.kwnames, i),
-                         p->args.v[p->args.n + i]));
-    return ST_OK;
-}
-
 static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PartialVar *p = AS(PartialVar, self);
@@ -156,10 +147,19 @@ static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = p->fn;
         return ST_OK;
     }
-    if (named(name, "args"))
-        return tuple_new(tx, p->args.v, p->args.n, out);
-    if (named(name, "keywords"))
-        return keywords_dict(tx, p, out);
+    if (named(name, "keywords")) /* a dict that may be changed, which the partial would see */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "keywords of a partial");
+    if (named(name, "args")) {
+        if (self->real != NULL)
+            return part(tx, self->real, self->src, "args", out);
+        if (p->tuple == NULL) {
+            Var *t;
+            TRY(tuple_new(tx, p->args.v, p->args.n, &t));
+            SET(tx, p->tuple, t);
+        }
+        *out = p->tuple;
+        return ST_OK;
+    }
     if (self->real == NULL || named(name, "__dict__"))
         return var_generic_getattr(tx, self, name, out);
     PyObject *descr;

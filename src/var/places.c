@@ -121,7 +121,23 @@ static Status cell_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
                                      : var_generic_setattr(tx, self, name, value);
 }
 
-const VarKind kind_cell = { .name = "cell", .id = KIND_cell, .getattr = cell_getattr, .setattr = cell_setattr, .truth = yes_, .hash = by_identity };
+static Status cell_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    if (other->kind == &kind_cell)
+        return graph_break(tx, BRK_NO_SLOT, "comparison of cells");
+    *out = tx->notimpl;
+    return ST_OK;
+}
+
+const VarKind kind_cell = {
+    .name = "cell",
+    .id = KIND_cell,
+    .getattr = cell_getattr,
+    .setattr = cell_setattr,
+    .truth = yes_,
+    .compare = cell_compare,
+    .hash = by_identity,
+};
 
 /* -- super() ------------------------------------------------------------------------ */
 

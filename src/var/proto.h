@@ -17,6 +17,8 @@ Status var_real(Tx *tx, Var **v);
 Status var_const(Tx *tx, Var *v, PyObject **out);
 /* The existing object with its identity guarded, or NULL. */
 bool var_is_const(Var *v);                 /* already a constant, nothing asked */
+/* What PyObject_LengthHint runs of the class of an object, for its effects: the number is of no use here. */
+Status var_length_hint(Tx *tx, Var *v);
 Status var_index_value(Tx *tx, Var *v, Var **out);  /* as PyNumber_Index */
 Status var_index(Tx *tx, Var *v, Py_ssize_t *out);  /* as PyNumber_AsSsize_t: constant int; raises TypeError/IndexError in the program */
 Status var_type_of(Tx *tx, Var *v, PyTypeObject **out);

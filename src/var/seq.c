@@ -25,6 +25,32 @@ Status var_len(Tx *tx, Var *v, Var **out)
     return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()", v->type->tp_name);
 }
 
+static Status written_in_python(Tx *tx, Var *v, PyObject *name, bool *yes)
+{
+    PyObject *f;
+    TRY(type_lookup(tx, v->type, name, &f));
+    *yes = f && Py_TYPE(f) != &PyWrapperDescr_Type && Py_TYPE(f) != &PyMethodDescr_Type;
+    return ST_OK;
+}
+
+Status var_length_hint(Tx *tx, Var *v)
+{
+    bool own;
+    Var *ignored;
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_object)
+        return ST_OK;
+    TRY(written_in_python(tx, v, str___len__, &own));
+    if (own) {
+        Status st = var_len(tx, v, &ignored);
+        if (st != ST_RAISE || !exc_matches(tx, PyExc_TypeError))
+            return st;
+        exc_clear(tx);
+    }
+    TRY(written_in_python(tx, v, str___length_hint__, &own));
+    return own ? graph_break(tx, BRK_NO_SLOT, "__length_hint__ of %s", v->type->tp_name) : ST_OK;
+}
+
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
 {
     TRY(var_real(tx, &v));
@@ -193,8 +219,9 @@ static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
     TRY(var_const(tx, spec, &s));
     if (f == NULL || Py_TYPE(f) != &PyMethodDescr_Type || s == NULL)
         return no_slot(tx, v, "format()");
-    if (content != NULL && f == cpy_type_lookup(content->type, str___format__) && PyDescr_TYPE(f) != &PyBaseObject_Type)
-        return var_format(tx, content, spec, out);
+    bool of_content = content != NULL && f == cpy_type_lookup(content->type, str___format__);
+    if (of_content && PyDescr_TYPE(f) != &PyBaseObject_Type && PyUnicode_Check(s))
+        return PyUnicode_GET_LENGTH(s) ? var_format(tx, content, spec, out) : var_str(tx, v, out);
     if (PyDescr_TYPE(f) != &PyBaseObject_Type)
         return no_slot(tx, v, "format()");
     if (PyUnicode_GET_LENGTH(s))

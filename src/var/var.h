@@ -44,6 +44,7 @@ struct Var {
     PyObject *real;     /* existing object or constant; NULL: made by the trace */
     uintptr_t dirty;    /* journalled: on the ledger's list of changed values */
     uint32_t id;        /* emit: number of the temporary; dumps: order of first use */
+    bool by_value;      /* a constant that stands for any equal object: an equality guard holds it */
 };
 
 /* -- The kinds' structs -------------------------------------------------------- */
@@ -74,6 +75,7 @@ typedef struct ListVar {
     uintptr_t open;   /* items are all there is; new lists are always open. journalled */
     Py_ssize_t base;  /* existing: length when first seen */
     Var *maxlen;      /* deque */
+    uintptr_t room;   /* free cells before the first item. journalled */
 } ListVar;
 
 typedef struct TupleVar {
@@ -220,6 +222,7 @@ typedef struct PartialVar {
     Var v;
     Var *fn;
     Args args;        /* keywords included */
+    Var *tuple;       /* what .args has given; journalled */
 } PartialVar;
 
 typedef struct ProxyVar {

@@ -79,7 +79,8 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t != &PyCode_Type && const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
         TRY(guard_eq(&tx->guards, src, o));
-        return const_peek(tx, o, out);
+        TRY(const_peek(tx, o, out));
+        (*out)->by_value = true;
     }
     return ST_OK;
 }
@@ -272,7 +273,7 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return func_wrap(tx, o, src, pinned, out);
     if (PyType_Check(o))
         return wrap_identity(tx, &kind_class, sizeof(ClassVar), o, src, pinned, out);
-    if (PyModule_Check(o))
+    if (PyModule_Check(o) && PyModule_GetDict(o))
         return wrap_identity(tx, &kind_module, sizeof(ModuleVar), o, src, pinned, out);
     if (t == &PyMethod_Type)
         return wrap_method(tx, o, src, out);

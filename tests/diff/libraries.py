@@ -227,3 +227,36 @@ def case_break_below_partial(x, e):
 
     f = functools.partial(functools.partial(inner, 2, k=3), k=4)
     return f(5) + 1
+
+
+def nesting():
+    torch.autocast_increment_nesting()
+    return torch.autocast_decrement_nesting()
+
+
+def case_autocast_off(x, e):
+    with torch.autocast("cuda", enabled=False):
+        y = x @ x.T
+        e.log.append(str(y.sum() > 0))
+        z = y + 1
+    with torch.autocast("cpu", enabled=False):
+        with torch.autocast("cpu", enabled=False):
+            z = z * 2
+    return z, torch.is_autocast_enabled("cpu"), nesting()
+
+
+def case_autocast_on(x, e):
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ x.T
+        inside = nesting()
+        with torch.autocast("cpu", enabled=False):
+            z = x @ x.T
+    return y, z, x @ x.T, inside, nesting()
+
+
+def case_autocast_left_at_a_break(x, e):
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ x.T
+        e.log.append(bool(y.sum() > 0))
+        z = x @ x.T
+    return y, z, x @ x.T
