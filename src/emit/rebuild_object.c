@@ -299,6 +299,8 @@ bool build_exc_late(Var *v)
 
 Status build_exc(Emit *e, Item *it)
 {
+    if (AS(ExcVar, it->v)->raised)
+        return graph_break(e->tx, BRK_REBUILD, "a %s that was raised", it->v->type->tp_name);
     put_helper(e, HELPER_make_exc);
     TRY(emit_load_obj(e, (PyObject *)it->v->type));
     TRY(put_exc_args(e, AS(ExcVar, it->v)));

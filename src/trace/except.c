@@ -57,8 +57,10 @@ static Status chain(Tx *tx, ExcVar *exc)
 
 Status raise_var(Tx *tx, Var *exc)
 {
-    if (exc->kind == &kind_exc)
+    if (exc->kind == &kind_exc) {
+        SET(tx, AS(ExcVar, exc)->raised, 1);
         TRY(chain(tx, AS(ExcVar, exc)));
+    }
     tx->exc = exc;
     return ST_RAISE;
 }

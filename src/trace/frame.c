@@ -74,6 +74,25 @@ static Status too_many(Tx *tx, PyCodeObject *co, const Args *a, Py_ssize_t ndefa
                       co->co_argcount, plural ? "s" : "", a->n, a->n == 1 ? "was" : "were");
 }
 
+/* What CPython says before it calls a keyword unexpected: f(a=1) where a is positional-only. */
+static Status unexpected(Tx *tx, PyCodeObject *co, const Args *a, PyObject *name)
+{
+    PyObject *names = NULL;
+    for (int i = 0; i < co->co_posonlyargcount; i++)
+        for (int k = 0; k < a->nkw; k++) {
+            PyObject *p = PyTuple_GET_ITEM(co->co_localsplusnames, i);
+            if (PyUnicode_Compare(p, PyTuple_GET_ITEM(a->kwnames, k)) != 0)
+                continue;
+            names = tx_hold(tx, names ? PyUnicode_FromFormat("%U, %U", names, p) : Py_NewRef(p));
+            TRY_PTR(names);
+        }
+    if (names != NULL)
+        return raise_type(tx, PyExc_TypeError,
+                          "%U() got some positional-only arguments passed as keyword arguments: '%U'",
+                          co->co_qualname, names);
+    return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'", co->co_qualname, name);
+}
+
 static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
 {
     PyCodeObject *co = f->code->co;
@@ -87,8 +106,7 @@ static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
         else if (rest != NULL)
             TRY(dict_set_str(tx, rest, name, a->v[a->n + i]));
         else
-            return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'", co->co_qualname,
-                              name);
+            return unexpected(tx, co, a, name);
     }
     return ST_OK;
 }

@@ -134,6 +134,9 @@ Status op_call_function_ex(Tx *tx, Frame *f, const Ins *in)
     Py_ssize_t n;
     Args a = { 0 };
     pop(tx, f); /* the NULL below */
+    TRY(var_real(tx, &pos));
+    if (pos->type && pos->type->tp_iter == NULL && pos->type->tp_as_sequence == NULL) /* its TypeError names the function */
+        return graph_break(tx, BRK_NO_SLOT, "%s after *", pos->type->tp_name);
     TRY(var_unpack(tx, pos, &items, &n));
     if (kwargs != NULL)
         TRY(keywords(tx, kwargs, &a, &values));

@@ -214,6 +214,7 @@ typedef struct ExcVar {
     TupleVar *args;
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
+    uintptr_t raised; /* journalled: it has a traceback, which only a real raise makes */
     DictVar *attrs;   /* journalled */
     Var *self_object; /* ObjectVar of a user-defined exception class, or NULL */
 } ExcVar;

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import hashlib
 import io
+import logging
 import mmap
 import os
 import pathlib
@@ -32,6 +33,7 @@ from jedlik import _engine  # noqa: E402
 FOLDER = pathlib.Path(__file__).parent
 NOT_PROGRAMS = ("runner.py", "seen.py", "kit.py")
 SECONDS = 120
+logging.getLogger("jedlik").setLevel(logging.CRITICAL)  # the recompile limit is no difference
 where = mmap.mmap(-1, 80)  # what a child is at, for the parent
 
 

@@ -1,0 +1,169 @@
+"""Calls: *args, **kwargs, defaults, binding errors."""
+import functools
+
+import torch
+from kit import T, program
+
+LOG = []
+
+
+def pos(a, b, /, c, *, d=4):
+    return a + b * c - d
+
+
+def many(*args, **kw):
+    return len(args), sorted(kw), args, kw
+
+
+def default_list(x, acc=[]):
+    acc.append(len(acc))
+    return x + len(acc), acc
+
+
+def kwonly(*, k, m=2):
+    return k * m
+
+
+class Callable:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, x, *rest, **kw):
+        return x * self.k + len(rest) + sum(kw.values())
+
+
+def noisy(v):
+    LOG.append(v)
+    return v
+
+
+def attempt(f, *a, **k):
+    try:
+        return f(*a, **k)
+    except TypeError as e:
+        return str(e)
+
+
+@program()
+def positional_only(x):
+    return pos(x, 2, 3), pos(x, 2, c=5, d=1)
+
+
+@program()
+def star_arguments(x):
+    args, kw = (1, 2), {"p": x, "q": 3}
+    return many(*args, x, *[5], **kw, r=1), x + 1
+
+
+@program()
+def binding_errors(x):
+    return (x + 1, attempt(pos, 1), attempt(pos, 1, 2, 3, 4), attempt(pos, a=1, b=2, c=3), attempt(pos, 1, 2, 3, e=1),
+            attempt(kwonly), attempt(kwonly, 1), attempt(lambda: 0, 1), attempt(pos, 1, 2, 3, c=3))
+
+
+@program()
+def binding_error_escapes(x):
+    LOG.append("before")
+    y = x + 1
+    return pos(y)
+
+
+@program()
+def duplicate_keyword(x):
+    kw = {"d": 1}
+    try:
+        return pos(x, 1, 2, d=2, **kw)
+    except TypeError as e:
+        return x * 2, str(e)
+
+
+@program()
+def mutable_default(x):
+    a, acc = default_list(x)
+    b, same = default_list(a)
+    return b, acc is same, list(acc)
+
+
+@program()
+def order_of_evaluation(x):
+    many(noisy(1), noisy(2), k=noisy(3), *[noisy(4)], **{"z": noisy(5)})
+    return x + len(LOG)
+
+
+@program(lambda: (T(), Callable(2)), lambda: (T(), Callable(3)))
+def callable_object(x, c):
+    return c(x), c(x, 1, 2), c(x, k=4)
+
+
+@program()
+def lambdas(x):
+    f = lambda a, b=2, *c, d=3, **e: a * b + d + len(c) + len(e)
+    return f(x), f(x, 1, 1, 1, d=0, z=1)
+
+
+@program()
+def nested_calls(x):
+    def inner(y, scale=2):
+        def deepest(z):
+            return z * scale + y.sum()
+        return deepest(y) + deepest(y * 2)
+    return inner(x), inner(x, scale=3)
+
+
+@program(lambda: (T(), 5), lambda: (T(), 1))
+def recursion(x, n):
+    def fact(k):
+        return 1 if k <= 1 else k * fact(k - 1)
+
+    def down(y, k):
+        return y if k == 0 else down(y + k, k - 1)
+    return down(x, n), fact(n)
+
+
+@program()
+def keyword_order(x):
+    return list(many(z=1, a=2, m=3)[3].items()), x + 1
+
+
+@program(lambda: (T(), {"c": 1, "d": 2}), lambda: (T(), {"c": 3}), lambda: (T(), {"c": 1, "nope": 2}), lambda: (T(), {1: 2}))
+def unpack_existing(x, kw):
+    try:
+        return pos(x, 1, **kw)
+    except TypeError as e:
+        return x, str(e)
+
+
+@program(lambda: (T(), [1, 2]), lambda: (T(), (3, 4)), lambda: (T(), {5: 1, 6: 2}), lambda: (T(), 7))
+def unpack_iterables(x, it):
+    try:
+        return x + len(many(*it)[2]), many(*it)
+    except TypeError as e:
+        return x, str(e)
+
+
+@program()
+def methods_as_values(x):
+    add = x.add
+    up = "a".join
+    f = functools.partial(many, 1, k=x)
+    return add(1), up(["x", "y"]), f(2, j=1), [].append is [].append
+
+
+@program()
+def not_callable(x):
+    out = []
+    for v in (3, None, "s", [1]):
+        try:
+            v(x)
+        except TypeError as e:
+            out.append(str(e))
+    return x + 1, out
+
+
+@program()
+def function_attributes(x):
+    def f(y, k=3):
+        f.count = getattr(f, "count", 0) + 1
+        return y * k
+    f(x), f(x)
+    return f(x), f.count, f.__name__, f.__defaults__, f.__kwdefaults__, f.__code__.co_argcount
