@@ -15,7 +15,7 @@ import warnings
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/torch")]
+sys.path += [str(ROOT / "tests/torch"), str(ROOT / "python")]
 CPU = torch.device("cpu")
 
 

@@ -11,7 +11,7 @@ import sys
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/torch")]
+sys.path += [str(ROOT / "tests/torch"), str(ROOT / "python")]
 
 PLACES = ["torch", "torch.nn.functional", "torch.functional", "torch.linalg", "torch.fft", "torch.special",
           "torch.sparse", "torch._C", "torch._C._VariableFunctions", "torch._C._nn", "torch.autograd",

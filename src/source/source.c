@@ -32,7 +32,8 @@ static uintptr_t mix(uintptr_t h, uintptr_t x)
 static uintptr_t hash_of(SrcKind kind, const Source *base, PyObject *key, Py_ssize_t index)
 {
     uintptr_t h = mix(kind, (uintptr_t)base >> 4);
-    return mix(mix(h, key ? const_hash(key) : 0), (uintptr_t)index);
+    uintptr_t k = key == NULL ? 0 : kind == SRC_CONST ? (uintptr_t)key >> 4 : const_hash(key);
+    return mix(mix(h, k), (uintptr_t)index);
 }
 
 static bool grow(Sources *t)
@@ -53,11 +54,17 @@ static bool grow(Sources *t)
     return true;
 }
 
-/* The key as the table keeps it: strs interned, all owned by the arena. */
-static PyObject *keep_key(Arena *a, PyObject *key)
+/* CONST names an object, the others a place: equal objects are not one. */
+static bool same_key(SrcKind kind, PyObject *a, PyObject *b)
+{
+    return a == b || (kind != SRC_CONST && a && b && const_same(a, b));
+}
+
+/* The key as the table keeps it: names interned, all owned by the arena. */
+static PyObject *keep_key(Arena *a, SrcKind kind, PyObject *key)
 {
     Py_INCREF(key);
-    if (PyUnicode_CheckExact(key))
+    if (PyUnicode_CheckExact(key) && kind != SRC_CONST)
         PyUnicode_InternInPlace(&key);
     return arena_hold(a, key);
 }
@@ -67,12 +74,12 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssi
     uintptr_t hash = hash_of(kind, base, key, index);
     for (Source *s = t->bucket[hash & (t->nbuckets - 1)]; s; s = s->chain)
         if (s->kind == kind && s->base == base && s->index == index &&
-            (s->key == key || (key && s->key && const_same(s->key, key))))
+            same_key(kind, s->key, key))
             return s;
     if (t->n >= t->nbuckets && !grow(t))
         return NULL;
     Source *s = arena_alloc(t->arena, sizeof *s);
-    if (s == NULL || (key && (key = keep_key(t->arena, key)) == NULL))
+    if (s == NULL || (key && (key = keep_key(t->arena, kind, key)) == NULL))
         return NULL;
     size_t at = hash & (t->nbuckets - 1);
     *s = (Source){ .kind = kind,
