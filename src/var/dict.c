@@ -31,8 +31,9 @@ Status dict_put(Tx *tx, DictVar *d, Var *key, Var *value)
 {
     PyObject *k;
     Py_hash_t h;
+    Var *given = key; /* the program's own object, where one equal to it is known */
     TRY(hash_of(tx, &key, &k, &h));
-    return dict_store(tx, d, key, k, h, value);
+    return dict_store(tx, d, k ? given : key, k, h, value);
 }
 
 Status key_error(Tx *tx, Var *key)
