@@ -100,7 +100,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
     if (st != ST_OK)
         return COMPILE_ERROR;
     Entry *e = *out;
-    if (e->graph == Py_None && !switches.keep_empty_graphs) {
+    /* A break inside a callee is taken even so: what follows it in there may well have a graph. */
+    bool inside = e->exit != NULL && e->exit->nframes > 1;
+    if (e->graph == Py_None && !inside && !switches.keep_empty_graphs) {
         e->idle = true; /* kept: another path through this code may well have a graph */
         return COMPILE_NOTHING;
     }

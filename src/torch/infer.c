@@ -737,12 +737,17 @@ static bool own_method(PyObject *name)
     return !PyCFunction_Check(f) && PyUnicode_Compare(PyDescr_NAME(f), name) == 0;
 }
 
+uint64_t infer_by_rule; /* results that a shape rule gave, for statistics and tests */
+
 static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
 {
     if (op.rule && k->target == c->target && !my.no_rules && (!k->method || own_method(k->target))) {
         bool loose = false;
         Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
+        if (st == ST_BREAK)
+            return ST_DECLINE;
         if (st != ST_DECLINE) {
+            infer_by_rule++;
             c->strides_certain = sure && !loose;
             return st == ST_RAISE ? judge_exception() : st;
         }

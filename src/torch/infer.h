@@ -42,6 +42,7 @@ int rules_find(const char *name);
 Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
                    bool *loose);
 
+extern uint64_t infer_by_rule;
 void infer_use_rules(bool on); /* for tests: off, everything runs on meta tensors */
 PyObject *infer_into_result(PyObject *t,
                             PyObject *dtype); /* steals t: makes it a result of autograd */

@@ -389,7 +389,7 @@ static bool same_sizes(const TensorMeta *a, const TensorMeta *b)
 }
 
 /* Whether strides are a permutation of row-major ones. */
-static bool dense(const TensorMeta *m)
+bool dense(const TensorMeta *m)
 {
     int order[META_MAX_DIM], n = 0;
     for (int i = 0; i < m->ndim; i++) {

@@ -3,7 +3,8 @@
  *
  * A rule takes a call on meta twins and gives its result, or ST_DECLINE: then the operation runs on meta tensors (infer.c).
  * The contract: what a rule gives is what eager gives, in sizes, dtype, requires_grad and identity; strides too, unless it
- * sets r->loose. Whatever is unusual, and every error of the program, is declined. Rules read arguments and decide before
+ * sets r->loose. ST_BREAK says that torch's meta kernels are known to be wrong here: nothing can be inferred.
+ * Whatever is unusual, and every error of the program, is declined. Rules read arguments and decide before
  * they write anything.
  */
 #ifndef JEDLIK_TORCH_RULES_H
@@ -72,6 +73,7 @@ bool absent(PyObject *o);             /* not given or None */
 /* Reads a tensor that rules can deal with: plain, a dtype they know, no lazy bits. */
 bool read_tensor(PyObject *o, TensorMeta *m);
 bool row_major(const TensorMeta *m);
+bool dense(const TensorMeta *m); /* strides are a permutation of row-major ones */
 bool odd_strides(
     const TensorMeta *m); /* of dims of size 1: kernels differ in what they make of them */
 bool wrap_dim(int64_t *dim, int ndim);

@@ -100,11 +100,10 @@ static Status like(Infer *r, PyObject **out)
 {
     TensorMeta x;
     if (!read_tensor(r->v[0], &x) || !absent(r->v[5]) || !strided(r->v[2]) ||
-        !is_false(r->v[4]) || !row_major(&x))
+        !is_false(r->v[4]) || x.numel == 0 || !dense(&x))
         return ST_DECLINE;
     int d = chosen(r->v[1], x.dtype);
-    return d < 0 ? ST_DECLINE
-                 : give(r, &x, d, false, out); /* strides of dims of size 1 stay, too */
+    return d < 0 ? ST_DECLINE : give(r, &x, d, false, out); /* dense strides stay */
 }
 
 static Status full_like(Infer *r, PyObject **out)

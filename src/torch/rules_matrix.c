@@ -5,6 +5,21 @@
 
 /* -- Products ------------------------------------------------------------------------- */
 
+/* Tensors of different dtypes: torch's meta kernels let pass what eager refuses, and name another dtype. */
+static bool mixed(Infer *r, int n)
+{
+    TensorMeta m;
+    int dtype = -1;
+    for (int i = 0; i < n; i++) {
+        if (absent(r->v[i]) || !read_tensor(r->v[i], &m))
+            continue;
+        if (dtype >= 0 && m.dtype != dtype)
+            return true;
+        dtype = m.dtype;
+    }
+    return false;
+}
+
 static bool two(Infer *r, TensorMeta *a, TensorMeta *b)
 {
     return read_tensor(r->v[0], a) && read_tensor(r->v[1], b) && a->dtype == b->dtype &&
@@ -24,6 +39,8 @@ static Status product(Infer *r, const int64_t *sizes, int n, int dtype, bool gra
 static Status mm(Infer *r, PyObject **out)
 {
     TensorMeta a, b;
+    if (mixed(r, 2))
+        return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 2 || a.sizes[1] != b.sizes[0])
         return ST_DECLINE;
     return product(r, (int64_t[]){ a.sizes[0], b.sizes[1] }, 2, a.dtype,
@@ -33,6 +50,8 @@ static Status mm(Infer *r, PyObject **out)
 static Status bmm(Infer *r, PyObject **out)
 {
     TensorMeta a, b;
+    if (mixed(r, 2))
+        return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim != 3 || b.ndim != 3 || a.sizes[0] != b.sizes[0] ||
         a.sizes[2] != b.sizes[1])
         return ST_DECLINE;
@@ -57,6 +76,8 @@ static Status matmul(Infer *r, PyObject **out)
 {
     TensorMeta a, b;
     int64_t sizes[META_MAX_DIM + 2];
+    if (mixed(r, 2))
+        return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim == 0 || b.ndim == 0)
         return ST_DECLINE;
     int64_t inner = a.sizes[a.ndim - 1],
@@ -87,6 +108,8 @@ static Status rmatmul(Infer *r, PyObject **out)
 static Status mv(Infer *r, PyObject **out)
 {
     TensorMeta a, b;
+    if (mixed(r, 2))
+        return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 1 || a.sizes[1] != b.sizes[0])
         return ST_DECLINE;
     return product(r, a.sizes, 1, a.dtype, a.requires_grad || b.requires_grad, out);
@@ -106,6 +129,8 @@ static bool expands(const TensorMeta *t, const int64_t *sizes, int n)
 static Status add_product(Infer *r, int ndim, PyObject **out)
 {
     TensorMeta c, a, b;
+    if (mixed(r, 3))
+        return ST_BREAK;
     if (!read_tensor(r->v[0], &c) || !read_tensor(r->v[1], &a) ||
         !read_tensor(r->v[2], &b) || a.ndim != ndim || b.ndim != ndim ||
         a.dtype != b.dtype || c.dtype != a.dtype || !dtype_float(a.dtype) ||
@@ -157,6 +182,8 @@ static Status linear(Infer *r, PyObject **out)
 {
     TensorMeta x, w, b = { 0 };
     int64_t sizes[META_MAX_DIM];
+    if (mixed(r, 3))
+        return ST_BREAK;
     if (!two(r, &x, &w) || !dtype_float(x.dtype) || w.ndim != 2 || x.ndim == 0 ||
         x.sizes[x.ndim - 1] != w.sizes[1])
         return ST_DECLINE;
@@ -167,9 +194,58 @@ static Status linear(Infer *r, PyObject **out)
     memcpy(sizes, x.sizes, sizeof sizes);
     sizes[x.ndim - 1] = w.sizes[0];
     r->loose |= !row_major(&x) || x.numel == 0;
+    r->loose |= !absent(r->v[2]) && (x.ndim == 1 || !row_major(&b)); /* view or not */
     if (!absent(r->v[2]) && x.ndim != 2 && !r->in_place)
         return flattened(r, &x, w.sizes[0], grad, out);
     return product(r, sizes, x.ndim, x.dtype, grad, out);
+}
+
+/* einsum("ab,bc->ac", x, y): letters only, an arrow, no repeats within an operand. */
+static Status einsum(Infer *r, PyObject **out)
+{
+    int64_t size['z' + 1] = { 0 }, sizes[META_MAX_DIM];
+    int dtype = -1, operand = 1, dim = 0, n = 0;
+    bool grad = false;
+    TensorMeta m = { 0 };
+    if (r->v[0] == NULL || !PyUnicode_CheckExact(r->v[0]) || !read_tensor(r->v[1], &m))
+        return ST_DECLINE;
+    const char *s = PyUnicode_AsUTF8(r->v[0]), *arrow = s ? strstr(s, "->") : NULL;
+    if (arrow == NULL)
+        return ST_DECLINE;
+    for (const char *p = s;; p++) {
+        if (*p == ' ')
+            continue;
+        if (p == arrow || *p == ',') {
+            if (dim != m.ndim || (dtype >= 0 && m.dtype != dtype))
+                return ST_DECLINE;
+            dtype = m.dtype;
+            grad |= m.requires_grad;
+            dim = 0;
+            if (p == arrow)
+                break;
+            if (++operand >= RULE_MAX_PARAMS || !read_tensor(r->v[operand], &m))
+                return ST_DECLINE;
+            continue;
+        }
+        if (*p < 'a' || *p > 'z' || dim >= m.ndim || memchr(p - dim, *p, (size_t)dim))
+            return ST_DECLINE;
+        if (size[(int)*p] > 1 && m.sizes[dim] != 1 && size[(int)*p] != m.sizes[dim])
+            return ST_DECLINE;
+        size[(int)*p] = size[(int)*p] > 1 ? size[(int)*p] : m.sizes[dim];
+        dim++;
+    }
+    for (const char *p = arrow + 2; *p; p++) {
+        if (*p == ' ')
+            continue;
+        if (*p < 'a' || *p > 'z' || size[(int)*p] == 0 || n == META_MAX_DIM)
+            return ST_DECLINE;
+        sizes[n++] = size[(int)*p];
+    }
+    if ((operand + 1 < RULE_MAX_PARAMS && r->v[operand + 1]) || operand < 2 ||
+        !dtype_float(dtype))
+        return ST_DECLINE;
+    r->loose = true;
+    return product(r, sizes, n, dtype, grad, out);
 }
 
 /* -- Attention --------------------------------------------------------------------------- */
@@ -181,10 +257,13 @@ static Status attention(Infer *r, PyObject **out)
     if (!read_tensor(r->v[0], &q) || !read_tensor(r->v[1], &k) ||
         !read_tensor(r->v[2], &v) || q.ndim != 4 || k.ndim != 4 || v.ndim != 4 ||
         !dtype_float(q.dtype) || q.dtype != k.dtype || q.dtype != v.dtype ||
-        !is_false(r->v[7]) || q.numel == 0 || k.numel == 0 || v.numel == 0)
+        q.numel == 0 || k.numel == 0 || v.numel == 0)
         return ST_DECLINE;
-    if (q.sizes[0] != k.sizes[0] || q.sizes[1] != k.sizes[1] || q.sizes[3] != k.sizes[3] ||
-        k.sizes[2] != v.sizes[2] || k.sizes[0] != v.sizes[0] || k.sizes[1] != v.sizes[1])
+    bool grouped = is_true(r->v[7]);
+    if (q.sizes[0] != k.sizes[0] ||
+        (grouped ? q.sizes[1] % k.sizes[1] != 0 : q.sizes[1] != k.sizes[1]) ||
+        q.sizes[3] != k.sizes[3] || k.sizes[2] != v.sizes[2] ||
+        k.sizes[0] != v.sizes[0] || k.sizes[1] != v.sizes[1])
         return ST_DECLINE;
     int64_t scores[4] = { q.sizes[0], q.sizes[1], q.sizes[2], k.sizes[2] };
     if (!absent(r->v[3]) &&
@@ -252,6 +331,45 @@ static Status conv2d(Infer *r, PyObject **out)
 static Status conv3d(Infer *r, PyObject **out)
 {
     return conv(r, 3, out);
+}
+
+/* conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation) */
+static Status conv_transpose(Infer *r, int n, PyObject **out)
+{
+    TensorMeta x, w, b = { 0 };
+    int64_t stride[3], pad[3], extra[3], step[3], groups = 1, sizes[5];
+    if (!two(r, &x, &w) || !dtype_float(x.dtype) || x.ndim != n + 2 || w.ndim != n + 2 ||
+        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[4], 0, n, pad) ||
+        !spread(r->v[5], 0, n, extra) || !(r->v[6] == NULL || is_int(r->v[6], &groups)) ||
+        !spread(r->v[7], 1, n, step) || groups < 1 || x.sizes[1] != w.sizes[0] ||
+        w.sizes[0] % groups != 0)
+        return ST_DECLINE;
+    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
+                             b.sizes[0] != w.sizes[1] * groups || b.dtype != x.dtype))
+        return ST_DECLINE;
+    sizes[0] = x.sizes[0];
+    sizes[1] = w.sizes[1] * groups;
+    for (int i = 0; i < n; i++) {
+        if (stride[i] < 1 || pad[i] < 0 || step[i] < 1 || extra[i] < 0 ||
+            (extra[i] >= stride[i] && extra[i] >= step[i]))
+            return ST_DECLINE;
+        sizes[i + 2] = (x.sizes[i + 2] - 1) * stride[i] - 2 * pad[i] +
+                       step[i] * (w.sizes[i + 2] - 1) + extra[i] + 1;
+        if (sizes[i + 2] < 1)
+            return ST_DECLINE;
+    }
+    r->loose = true;
+    return product(r, sizes, n + 2, x.dtype,
+                   x.requires_grad || w.requires_grad || b.requires_grad, out);
+}
+
+static Status conv_transpose1d(Infer *r, PyObject **out)
+{
+    return conv_transpose(r, 1, out);
+}
+static Status conv_transpose2d(Infer *r, PyObject **out)
+{
+    return conv_transpose(r, 2, out);
 }
 
 /* max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices) */
@@ -377,6 +495,13 @@ const Rule rules_matrix[] = {
     { "linear", "input weight bias", linear, false },
     { "attention", "query key value attn_mask dropout_p is_causal scale enable_gqa",
       attention, false },
+    { "einsum", "equation _1 _2 _3 _4 _5 _6 _7 _8 _9", einsum, false },
+    { "conv_transpose1d",
+      "input weight bias stride padding output_padding groups dilation", conv_transpose1d,
+      false },
+    { "conv_transpose2d",
+      "input weight bias stride padding output_padding groups dilation", conv_transpose2d,
+      false },
     { "conv1d", "input weight bias stride padding dilation groups", conv1d, false },
     { "conv2d", "input weight bias stride padding dilation groups", conv2d, false },
     { "conv3d", "input weight bias stride padding dilation groups", conv3d, false },

@@ -88,6 +88,8 @@ static Status power(Infer *r, PyObject **out)
     Operands p;
     if (!operands(r, &p, 2) || !absent(r->v[2]))
         return ST_DECLINE;
+    if (has_bool(&p))
+        return ST_BREAK;
     int d = operands_dtype(&p);
     if (!dtype_float(d) &&
         (!dtype_int(d) || negative(r->v[1]) || !torch_is_tensor(r->v[0])))
@@ -179,6 +181,13 @@ static Status clamp(Infer *r, PyObject **out)
     return finish(r, &p, d == D_BOOL ? -1 : d, out);
 }
 
+/* clamp_min(x, limit), clamp_max */
+static Status clamp_one(Infer *r, PyObject **out)
+{
+    r->v[2] = NULL;
+    return clamp(r, out);
+}
+
 static Status three(Infer *r, PyObject **out)
 {
     Operands p;
@@ -262,7 +271,16 @@ static Status invert(Infer *r, PyObject **out)
     return one(r, no_float, out);
 }
 
-/* Activations of floats. Their numbers change nothing here; the last parameter of the row is `inplace`, for torch itself. */
+/* With inplace=True the input itself is written. */
+static Status maybe_in_place(Infer *r, PyObject *inplace, int (*type)(int), PyObject **out)
+{
+    if (!is_false(inplace) && !is_true(inplace))
+        return ST_DECLINE;
+    r->in_place |= is_true(inplace);
+    return one(r, type, out);
+}
+
+/* Activations of floats. Their numbers change nothing here; the last parameter of the row is `inplace`. */
 static Status activation(Infer *r, int nnumbers, PyObject **out)
 {
     for (int i = 1; i <= nnumbers; i++)
@@ -270,7 +288,7 @@ static Status activation(Infer *r, int nnumbers, PyObject **out)
             return ST_DECLINE;
     TensorMeta x;
     r->loose |= read_tensor(r->v[0], &x) && odd_strides(&x);
-    return is_false(r->v[nnumbers + 1]) ? one(r, floats, out) : ST_DECLINE;
+    return maybe_in_place(r, r->v[nnumbers + 1], floats, out);
 }
 
 static Status activation0(Infer *r, PyObject **out)
@@ -288,7 +306,7 @@ static Status activation2(Infer *r, PyObject **out)
 
 static Status relu(Infer *r, PyObject **out)
 {
-    return is_false(r->v[1]) ? one(r, numbers, out) : ST_DECLINE;
+    return maybe_in_place(r, r->v[1], numbers, out);
 }
 
 static Status dropout(Infer *r, PyObject **out)
@@ -329,6 +347,8 @@ const Rule rules_point[] = {
     { "ibits", "input other", bits, true },
     { "where", "condition input other", where_any, false },
     { "clamp", "input min max", clamp, false },
+    { "clamp_min", "input min", clamp_one, false },
+    { "clamp_max", "input max", clamp_one, false },
     { "three", "input tensor1 tensor2 value", three, false },
     { "masked_fill", "input mask value", masked_fill, false },
     { "same", "input", same, false },

@@ -32,14 +32,22 @@ static bool read_parts(Infer *r, int64_t dim, bool join, Parts *p)
         Py_SIZE(list) == 0)
         return false;
     *p = (Parts){ .n = Py_SIZE(list), .dtype = -1, .rows = true };
+    bool any = false;
     for (Py_ssize_t i = 0; i < p->n; i++) {
         TensorMeta m;
         if (!read_tensor(PySequence_Fast_GET_ITEM(list, i), &m))
             return false;
-        if (i == 0)
+        if (m.ndim == 1 && m.sizes[0] == 0) { /* goes with anything, but for its dtype */
+            if (!join)
+                return false;
+            p->dtype = dtype_promote(p->dtype, m.dtype);
+            p->grad |= m.requires_grad;
+            continue;
+        }
+        if (!any)
             p->first = m;
-        if (m.ndim != p->first.ndim || (join && m.ndim == 0) ||
-            (m.ndim == 1 && m.sizes[0] == 0))
+        any = true;
+        if (m.ndim != p->first.ndim || (join && m.ndim == 0))
             return false;
         int64_t at = dim;
         if (join && !wrap_dim(&at, m.ndim))
@@ -52,7 +60,7 @@ static bool read_parts(Infer *r, int64_t dim, bool join, Parts *p)
         p->grad |= m.requires_grad;
         p->rows &= row_major(&m) && !odd_strides(&m);
     }
-    return p->dtype >= 0;
+    return any && p->dtype >= 0;
 }
 
 static Status cat(Infer *r, PyObject **out)
@@ -87,18 +95,204 @@ static bool index_type(const TensorMeta *m)
     return m->dtype == D_I64 || m->dtype == D_I32;
 }
 
-/* x[i] with one integer tensor; everything without tensors is torch's own quick work. */
+/* What an index picks: sizes of the result. */
+typedef struct Picked {
+    int64_t sizes[3 * META_MAX_DIM];
+    int n;
+    int tensors;                 /* index tensors */
+    int scalars;                 /* index tensors without dims */
+    int64_t shape[META_MAX_DIM]; /* they broadcast to */
+    int nshape;
+    int at, gaps; /* where their dims go; >1: they are apart, so in front */
+    bool last_tensor;
+} Picked;
+
+static bool broadcast_into(Picked *p, const TensorMeta *t)
+{
+    int n = p->nshape > t->ndim ? p->nshape : t->ndim;
+    int64_t sizes[META_MAX_DIM];
+    for (int i = 1; i <= n; i++) {
+        int64_t a = i <= p->nshape ? p->shape[p->nshape - i] : 1;
+        int64_t b = i <= t->ndim ? t->sizes[t->ndim - i] : 1;
+        if (a != b && a != 1 && b != 1)
+            return false;
+        sizes[n - i] = a == 1 ? b : a;
+    }
+    memcpy(p->shape, sizes, 8 * (size_t)n);
+    p->nshape = n;
+    return true;
+}
+
+/* One item over dim `*dim` of x. */
+static bool pick(Picked *p, PyObject *item, const TensorMeta *x, int *dim)
+{
+    int64_t n;
+    TensorMeta t;
+    bool tensor = torch_is_tensor(item);
+    if (item == Py_None) {
+        p->sizes[p->n++] = 1;
+    } else if (*dim >= x->ndim) {
+        return false;
+    } else if (PySlice_Check(item)) {
+        Py_ssize_t start, stop, step;
+        if (PySlice_Unpack(item, &start, &stop, &step) < 0 || step < 1) {
+            PyErr_Clear();
+            return false;
+        }
+        p->sizes[p->n++] =
+            PySlice_AdjustIndices((Py_ssize_t)x->sizes[(*dim)++], &start, &stop, step);
+    } else if (is_int(item, &n)) {
+        if (!wrap_dim(&n,
+                      (int)(x->sizes[*dim] > INT32_MAX ? INT32_MAX : x->sizes[*dim])) ||
+            x->sizes[*dim] == 0)
+            return false;
+        (*dim)++;
+        return true; /* neither parts index tensors nor is one */
+    } else if (tensor && read_tensor(item, &t) && index_type(&t) && t.ndim == 0) {
+        p->scalars++; /* as good as an int, and eager takes it for one */
+        (*dim)++;
+        return true;
+    } else if (tensor && read_tensor(item, &t) && index_type(&t)) {
+        if (p->tensors++ == 0)
+            p->at = p->n;
+        else if (!p->last_tensor)
+            p->gaps++;
+        (*dim)++;
+        if (!broadcast_into(p, &t))
+            return false;
+    } else {
+        return false;
+    }
+    p->last_tensor = tensor;
+    return true;
+}
+
+static int dims_taken(PyObject *item)
+{
+    return item != Py_None && item != Py_Ellipsis;
+}
+
+static bool pick_all(Picked *p, PyObject *index, const TensorMeta *x)
+{
+    PyObject *const *v = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
+    Py_ssize_t n = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
+    int dim = 0, taken = 0;
+    if (n > META_MAX_DIM)
+        return false;
+    *p = (Picked){ 0 };
+    for (Py_ssize_t i = 0; i < n; i++)
+        taken += dims_taken(v[i]);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (v[i] != Py_Ellipsis) {
+            if (!pick(p, v[i], x, &dim))
+                return false;
+            continue;
+        }
+        for (int k = x->ndim - taken; k > 0; k--)
+            p->sizes[p->n++] = x->sizes[dim++];
+        taken = x->ndim; /* a second one stands for nothing */
+        p->last_tensor = false;
+    }
+    while (dim < x->ndim)
+        p->sizes[p->n++] = x->sizes[dim++];
+    if (p->n + p->nshape > META_MAX_DIM)
+        return false;
+    if (p->tensors) { /* their dims go where they stood, or in front if they stood apart */
+        int at = p->gaps ? 0 : p->at;
+        memmove(p->sizes + at + p->nshape, p->sizes + at, 8 * (size_t)(p->n - at));
+        memcpy(p->sizes + at, p->shape, 8 * (size_t)p->nshape);
+        p->n += p->nshape;
+    }
+    return true;
+}
+
+/* Tensors without dims beside tensors with some: meta tensors, which cannot be read, take them for the latter. */
+static bool mixes_scalars(PyObject *index)
+{
+    int with = 0, without = 0;
+    if (!PyTuple_CheckExact(index))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
+        TensorMeta t;
+        if (torch_is_tensor(PyTuple_GET_ITEM(index, i)) &&
+            meta_read(PyTuple_GET_ITEM(index, i), &t))
+            *(t.ndim ? &with : &without) += 1;
+    }
+    return with && without;
+}
+
+/* x[i, :, …] with integer tensors among the items; without any it is torch's own quick work. */
 static Status getitem(Infer *r, PyObject **out)
 {
     TensorMeta x, i;
-    int64_t sizes[2 * META_MAX_DIM];
-    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &i) || !index_type(&i) ||
-        x.ndim == 0 || i.ndim == 0 || i.ndim + x.ndim - 1 > META_MAX_DIM)
+    Picked p;
+    if (r->v[1] == NULL || !read_tensor(r->v[0], &x))
         return ST_DECLINE;
-    memcpy(sizes, i.sizes, 8 * (size_t)i.ndim);
-    memcpy(sizes + i.ndim, x.sizes + 1, 8 * (size_t)(x.ndim - 1));
-    r->loose |= !row_major(&x) || !row_major(&i) || odd_strides(&x) || odd_strides(&i);
-    return rows_of(r, sizes, i.ndim + x.ndim - 1, x.dtype, x.requires_grad, out);
+    if (x.ndim == 0 || !pick_all(&p, r->v[1], &x))
+        return mixes_scalars(r->v[1]) ? ST_BREAK : ST_DECLINE;
+    if (p.tensors == 0)
+        return ST_DECLINE;
+    bool plain = read_tensor(r->v[1], &i) && row_major(&i) && !odd_strides(&i);
+    r->loose |= !plain || !row_major(&x) || odd_strides(&x);
+    return rows_of(r, p.sizes, p.n, x.dtype, x.requires_grad, out);
+}
+
+static bool fits_into(const TensorMeta *value, const int64_t *sizes, int n)
+{
+    int skip = 0; /* leading dims of size 1 may be too many */
+    while (value->ndim - skip > n && value->sizes[skip] == 1)
+        skip++;
+    for (int i = 1; i <= value->ndim - skip; i++)
+        if (i > n || (value->sizes[value->ndim - i] != 1 &&
+                      value->sizes[value->ndim - i] != sizes[n - i]))
+            return false;
+    return true;
+}
+
+/* x[…] = value */
+static Status setitem(Infer *r, PyObject **out)
+{
+    TensorMeta x, value;
+    Picked p;
+    int64_t n;
+    bool grad = false;
+    if (r->v[1] == NULL || r->v[2] == NULL || !read_tensor(r->v[0], &x))
+        return ST_DECLINE;
+    if (x.ndim == 0 || !pick_all(&p, r->v[1], &x))
+        return mixes_scalars(r->v[1]) ? ST_BREAK : ST_DECLINE;
+    if (torch_is_tensor(r->v[2])) {
+        if (!read_tensor(r->v[2], &value) || !fits_into(&value, p.sizes, p.n) ||
+            value.dtype != x.dtype)
+            return ST_DECLINE;
+        grad = value.requires_grad;
+    } else if (!(PyFloat_CheckExact(r->v[2]) && dtype_float(x.dtype)) &&
+               !PyBool_Check(r->v[2]) && !(is_int(r->v[2], &n) && x.dtype != D_BOOL)) {
+        return ST_DECLINE;
+    }
+    PyObject *self;
+    TRY(give_written(r, r->v[0], &x, grad, &self));
+    Py_DECREF(self);
+    *out = Py_NewRef(Py_None);
+    return ST_OK;
+}
+
+/* index_copy_(dim, index, source), index_add_: one integer vector. */
+static Status index_write(Infer *r, PyObject **out)
+{
+    TensorMeta x, i, s;
+    int64_t dim, n;
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &dim) ||
+        !read_tensor(r->v[2], &i) || !read_tensor(r->v[3], &s) || !index_type(&i) ||
+        i.ndim != 1 || x.ndim == 0 || s.ndim != x.ndim || s.dtype != x.dtype ||
+        !wrap_dim(&dim, x.ndim) || !(r->v[4] == NULL || is_int(r->v[4], &n)))
+        return ST_DECLINE;
+    for (int k = 0; k < x.ndim; k++)
+        if (s.sizes[k] != (k == dim ? i.sizes[0] : x.sizes[k]))
+            return ST_DECLINE;
+    if (r->in_place)
+        return give_written(r, r->v[0], &x, s.requires_grad, out);
+    r->loose |= !row_major(&x) || odd_strides(&x);
+    return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad || s.requires_grad, out);
 }
 
 static Status gather(Infer *r, PyObject **out)
@@ -162,6 +356,7 @@ static Status roll(Infer *r, PyObject **out)
     if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &shift) || !is_int(r->v[2], &dim) ||
         !wrap_dim(&dim, x.ndim) || x.ndim == 0 || !row_major(&x))
         return ST_DECLINE;
+    r->loose |= odd_strides(&x);
     return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
 }
 
@@ -190,18 +385,142 @@ static Status repeat(Infer *r, PyObject **out)
     return rows_of(r, sizes, n, x.dtype, x.requires_grad, out);
 }
 
+/* repeat_interleave(x, n, dim) with numbers */
+static Status repeat_interleave(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t n, dim;
+    if (!read_tensor(r->v[0], &x) || !is_int(r->v[1], &n) || n < 0 ||
+        !is_int(r->v[2], &dim) || x.ndim == 0 || !wrap_dim(&dim, x.ndim) ||
+        !absent(r->v[3]))
+        return ST_DECLINE;
+    r->loose = true;
+    x.sizes[dim] *= n;
+    return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
+}
+
+/* -- Copies --------------------------------------------------------------------------------- */
+
+/* What is row-major already stays itself: torch sees that without a kernel. */
+static Status contiguous(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    if (!read_tensor(r->v[0], &x) || r->v[1] || row_major(&x))
+        return ST_DECLINE;
+    return rows_of(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
+}
+
+static Status copy(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    if (!read_tensor(r->v[0], &x) || r->v[1] || !dense(&x) || x.numel == 0)
+        return ST_DECLINE;
+    return give(r, &x, x.dtype, x.requires_grad, out);
+}
+
+/* Takes dims of `to` from the end until they hold `run` elements; false: they do not come out even. */
+static bool take_run(const int64_t *to, int *at, int64_t run)
+{
+    int64_t held = 1;
+    while (*at >= 0 && (held < run || to[*at] == 1))
+        held *= to[(*at)--];
+    return held == run;
+}
+
+/* Can `to` be seen in x without a copy? Dims of x that lie evenly spaced are one run; each must be cut by itself. */
+static bool viewable(const TensorMeta *x, const int64_t *to, int n)
+{
+    int at = n - 1;
+    int64_t run = 1, step = x->ndim ? x->strides[x->ndim - 1] : 1;
+    for (int i = x->ndim - 1; i >= 0; i--) {
+        run *= x->sizes[i];
+        if (i > 0 && (x->sizes[i - 1] == 1 || x->strides[i - 1] == run * step))
+            continue;
+        if (!take_run(to, &at, run))
+            return false;
+        run = 1;
+        step = i > 0 ? x->strides[i - 1] : 1;
+    }
+    return at == -1;
+}
+
+/* Sizes with at most one -1, of so many elements. */
+static bool full_shape(int64_t *v, int n, int64_t numel)
+{
+    int free_dim = -1;
+    int64_t known = 1;
+    for (int i = 0; i < n; i++) {
+        if (v[i] < -1 || (v[i] == -1 && free_dim >= 0))
+            return false;
+        if (v[i] == -1)
+            free_dim = i;
+        else
+            known *= v[i];
+    }
+    if (free_dim >= 0 && (known == 0 || numel % known != 0))
+        return false;
+    if (free_dim >= 0)
+        v[free_dim] = numel / known;
+    return free_dim >= 0 || known == numel;
+}
+
+/* reshape that has to copy; a view is torch's own quick work. */
+static Status reshape(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t v[META_MAX_DIM];
+    int n = 0;
+    if (!read_tensor(r->v[0], &x) || row_major(&x) || x.numel == 0 || r->v[1] == NULL)
+        return ST_DECLINE;
+    if (!PyLong_CheckExact(r->v[1]))
+        n = r->v[2] ? -1 : read_ints(r->v[1], v, META_MAX_DIM);
+    else
+        while (n + 1 < RULE_MAX_PARAMS && r->v[n + 1] && is_int(r->v[n + 1], &v[n]))
+            n++;
+    if (n < 0 || (n + 1 < RULE_MAX_PARAMS && PyLong_CheckExact(r->v[1]) && r->v[n + 1]) ||
+        !full_shape(v, n, x.numel) || viewable(&x, v, n))
+        return ST_DECLINE;
+    r->loose |= odd_strides(&x);
+    return rows_of(r, v, n, x.dtype, x.requires_grad, out);
+}
+
+static Status flatten(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t from = 0, to = -1, v[META_MAX_DIM];
+    if (!read_tensor(r->v[0], &x) || row_major(&x) || x.numel == 0 ||
+        !(r->v[1] == NULL || is_int(r->v[1], &from)) ||
+        !(r->v[2] == NULL || is_int(r->v[2], &to)) || !wrap_dim(&from, x.ndim) ||
+        !wrap_dim(&to, x.ndim) || from >= to)
+        return ST_DECLINE;
+    int n = 0;
+    for (int i = 0; i < x.ndim; i++) {
+        if (i > from && i <= to)
+            v[n - 1] *= x.sizes[i];
+        else
+            v[n++] = x.sizes[i];
+    }
+    if (viewable(&x, v, n))
+        return ST_DECLINE;
+    r->loose |= odd_strides(&x);
+    return rows_of(r, v, n, x.dtype, x.requires_grad, out);
+}
+
+/* -- Padding ---------------------------------------------------------------------------------- */
+
 /* F.pad(input, pad, mode, value): constant mode. */
 static Status pad(Infer *r, PyObject **out)
 {
     TensorMeta x;
     int64_t v[2 * META_MAX_DIM];
     int n = read_ints(r->v[1], v, 2 * META_MAX_DIM);
-    if (!read_tensor(r->v[0], &x) || n < 2 || n % 2 || n / 2 > x.ndim || !row_major(&x) ||
+    if (!read_tensor(r->v[0], &x) || n < 2 || n % 2 || n / 2 > x.ndim ||
         x.dtype == D_BOOL ||
         !(r->v[2] == NULL || (PyUnicode_Check(r->v[2]) &&
                               PyUnicode_CompareWithASCIIString(r->v[2], "constant") == 0)))
         return ST_DECLINE;
     bool moves = false;
+    r->loose |= !row_major(&x) || odd_strides(&x);
     for (int i = 0; i < n / 2; i++) {
         int64_t *size = &x.sizes[x.ndim - 1 - i];
         if (v[2 * i] < 0 || v[2 * i + 1] < 0)
@@ -217,6 +536,13 @@ const Rule rules_shape[] = {
     { "cat", "tensors dim", cat, false },
     { "stack", "tensors dim", stack, false },
     { "getitem", "input index", getitem, false },
+    { "setitem", "input index value", setitem, true },
+    { "index_write", "input dim index source alpha", index_write, false },
+    { "repeat_interleave", "input repeats dim output_size", repeat_interleave, false },
+    { "contiguous", "input memory_format", contiguous, false },
+    { "clone", "input memory_format", copy, false },
+    { "reshape", "input shape _2 _3 _4 _5 _6 _7 _8", reshape, false },
+    { "flatten", "input start_dim end_dim", flatten, false },
     { "gather", "input dim index", gather, false },
     { "index_select", "input dim index", index_select, false },
     { "tril", "input diagonal", tril, false },

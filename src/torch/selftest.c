@@ -221,6 +221,11 @@ static PyObject *infer(PyObject *self, PyObject *a)
     return st == ST_DECLINE ? Py_BuildValue("(s)", "decline") : NULL;
 }
 
+static PyObject *by_rule(PyObject *self, PyObject *unused)
+{
+    return PyLong_FromUnsignedLongLong(infer_by_rule);
+}
+
 static PyObject *use_rules(PyObject *self, PyObject *on)
 {
     infer_use_rules(PyObject_IsTrue(on) == 1);
@@ -447,6 +452,7 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_classify_attr", classify_attr, METH_O, NULL },
     { "torch_twin", twin, METH_O, NULL },
     { "torch_infer", infer, METH_VARARGS, NULL },
+    { "torch_by_rule", by_rule, METH_NOARGS, NULL },
     { "torch_use_rules", use_rules, METH_O, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },
     { "torch_fx", fx_graph, METH_VARARGS, NULL },

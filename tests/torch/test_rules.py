@@ -18,7 +18,7 @@ def agree(*args):
     assert what in (None, "declined") or what.startswith("eager raises"), (what, args[1], [(t.shape, t.stride(), t.dtype) if isinstance(t, torch.Tensor) else t for t in args[2]])
 
 
-COMMON = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+COMMON = settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.int32, torch.uint8, torch.bool]
 
 
@@ -175,6 +175,53 @@ def test_indexing(engine, data, x):
     agree(engine, F.pad, (x, (1, 2)), {})
 
 
+@COMMON
+@given(x=tensors(), data=st.data())
+def test_copies(engine, x, data):
+    """Copies are made exactly where eager makes them."""
+    for f in ("contiguous", "clone", "flatten"):
+        agree(engine, getattr(torch.Tensor, f), (x,), {})
+    if x.dim():
+        a, b = sorted(data.draw(st.lists(st.integers(0, x.dim() - 1), min_size=2, max_size=2)))
+        agree(engine, torch.flatten, (x, a, b), {})
+    n = x.numel()
+    sizes = [d for d in (1, 2, 3, 4, 6, 8, 12) if n and n % d == 0]
+    if sizes:
+        first = data.draw(st.sampled_from(sizes))
+        second = data.draw(st.sampled_from([d for d in sizes if n // first % d == 0]))
+        for shape in [(first, -1), (-1, first), (first, second, -1), (first, second, n // first // second)]:
+            agree(engine, torch.Tensor.reshape, (x, *shape), {})
+            agree(engine, torch.reshape, (x, shape), {})
+
+
+ITEMS = st.one_of(st.just(slice(None)), st.just(None), st.just(...), st.just(0), st.just(-1), st.just(slice(0, 1)), st.just(slice(None, None, 2)),
+                  st.just("vector"), st.just("matrix"), st.just("scalar"))
+
+
+@COMMON
+@given(x=tensors([torch.float32, torch.int64]), items=st.lists(ITEMS, min_size=1, max_size=4), data=st.data())
+def test_indexing_in_general(engine, x, items, data):
+    if x.numel() == 0 or x.dim() == 0 or items.count(...) > 1:
+        return
+    kinds = {"vector": [0, 0], "matrix": [[0], [0], [0]], "scalar": 0}
+    index = tuple(torch.tensor(kinds[i]) if isinstance(i, str) else i for i in items)
+    agree(engine, operator.getitem, (x, index), {})
+    try:
+        shape = x[index].shape
+    except (IndexError, RuntimeError):
+        return
+    value = data.draw(st.sampled_from([0, torch.ones(shape, dtype=x.dtype), torch.ones(shape[-1:], dtype=x.dtype)]))
+    real = x.detach().clone()
+    twin = engine.torch_twin(real)
+    to_twin = lambda v: engine.torch_twin(v) if isinstance(v, torch.Tensor) else v
+    out = engine.torch_infer(operator.setitem, (twin, tuple(map(to_twin, index)), to_twin(value)), {}, torch.device("cpu"), True)
+    try:
+        real[index] = value
+    except (IndexError, RuntimeError):
+        return
+    assert out[0] == "ok" and out[1] is None and twin.shape == real.shape and (twin._version > 0) == (real._version > 0), (items, out)
+
+
 def convolutions():
     x, w, b = torch.zeros(2, 4, 9, 8), torch.zeros(6, 4, 3, 2, requires_grad=True), torch.zeros(6)
     for kw in [{}, {"stride": 2}, {"padding": 1}, {"padding": (1, 0), "stride": (2, 1)}, {"dilation": 2}, {"padding": "same"}]:
@@ -184,6 +231,10 @@ def convolutions():
     yield F.conv2d, (x[0], w), {}
     yield F.conv1d, (torch.zeros(2, 4, 9), torch.zeros(3, 4, 3)), {"padding": 1}
     yield F.conv3d, (torch.zeros(1, 2, 5, 5, 5), torch.zeros(3, 2, 2, 2, 2)), {}
+    for kw in [{}, {"stride": 2}, {"stride": 2, "padding": 1, "output_padding": 1}, {"dilation": 2}]:
+        yield F.conv_transpose2d, (x, torch.zeros(4, 5, 3, 3), torch.zeros(5)), kw
+        yield F.conv_transpose1d, (torch.zeros(2, 4, 7), torch.zeros(4, 3, 3)), kw
+    yield F.conv_transpose2d, (x, torch.zeros(4, 5, 3, 3), None, 1, 0, 0, 2), {}
     for f in (F.max_pool2d, F.avg_pool2d):
         yield f, (x, 2), {}
         yield f, (x, 3), {"stride": 2, "padding": 1}
@@ -215,6 +266,19 @@ def networks():
     yield F.scaled_dot_product_attention, (q, q, q, torch.ones(5, 5, dtype=torch.bool)), {}
     yield torch.addmm, (torch.zeros(4), torch.zeros(3, 2), torch.zeros(2, 4)), {}
     yield torch.baddbmm, (torch.zeros(2, 1, 4), torch.zeros(2, 3, 2), torch.zeros(2, 2, 4)), {"beta": 0.5}
+    yield F.scaled_dot_product_attention, (q, q[:, :2], q[:, :2]), {"enable_gqa": True}
+    yield torch.einsum, ("abcd,abed->abce", q, q), {}
+    yield torch.einsum, ("ab, bc -> ca", torch.zeros(2, 3), torch.zeros(3, 4)), {}
+    yield torch.einsum, ("ab,bc", torch.zeros(2, 3), torch.zeros(3, 4)), {}
+    yield torch.einsum, ("aab,bc->ac", torch.zeros(2, 2, 3), torch.zeros(3, 4)), {}
+    yield torch.einsum, ("a,b,c->abc", torch.zeros(2), torch.zeros(3), torch.zeros(4)), {}
+    yield torch.cat, ([torch.zeros(0), torch.zeros(2, 3)], -1), {}
+    yield torch.cat, ([torch.zeros(0, dtype=torch.float64), torch.zeros(2, 3)],), {}
+    yield torch.cat, ([torch.zeros(0), torch.zeros(0)],), {}
+    for f in ("index_copy", "index_add", "index_copy_", "index_add_"):
+        yield getattr(torch.Tensor, f), (torch.zeros(2, 3, 8), 1, torch.tensor([0, 2]), torch.ones(2, 2, 8)), {}
+    yield torch.repeat_interleave, (x, 2, 1), {}
+    yield torch.repeat_interleave, (x, 2), {}
     yield torch.topk, (x, 3), {}
     yield torch.topk, (x, 2, 1), {}
     for f in (torch.zeros, torch.ones, torch.rand, torch.empty):
