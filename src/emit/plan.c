@@ -5,6 +5,7 @@
  * made once, however often it is loaded.
  */
 #include "emit/plan.h"
+#include "base/same.h"
 
 enum { MAX_DEPTH = 1500 }; /* nesting of new objects; deeper ones are not made again */
 
@@ -26,8 +27,33 @@ Status emit_export(Emit *e, Source *src, Expr *expr, int *index)
     return EMIT_PUSH(e, &e->exports, (Export){ .src = expr ? NULL : src, .expr = expr });
 }
 
+/* Tuples that recipes make anew in each pass are equal, not identical. */
+static bool exported_equal(Emit *e, PyObject *obj, int *index)
+{
+    for (size_t i = 0; i < e->exports.n; i++) {
+        const Source *s = e->exports.v[i].src;
+        if (s && s->kind == SRC_CONST && const_same(s->key, obj)) {
+            *index = (int)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool exported(Emit *e, PyObject *obj)
+{
+    for (size_t i = 0; i < e->exports.n; i++) {
+        const Source *s = e->exports.v[i].src;
+        if (s && s->kind == SRC_CONST && s->key == obj)
+            return true;
+    }
+    return false;
+}
+
 static Status export_object(Emit *e, PyObject *obj, int *index)
 {
+    if (e->code && !exported(e, obj) && exported_equal(e, obj, index))
+        return ST_OK;
     Source *src = source_get(&e->tx->sources, SRC_CONST, NULL, obj, 0);
     TRY_PTR(src);
     return emit_export(e, src, NULL, index);

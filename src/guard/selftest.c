@@ -449,11 +449,22 @@ static bool fake_ambient(const void *ambient)
     return strtol(ambient, NULL, 10) == ambient_now;
 }
 
+/* None puts torch's own checks back. */
 static PyObject *fake_torch(PyObject *self, PyObject *ambient)
 {
-    ambient_now = PyLong_AsLong(ambient);
-    guard_tensor_check = fake_tensor;
-    guard_ambient_check = fake_ambient;
+    static bool (*tensor)(PyObject *, const void *), (*state)(const void *);
+    static PyObject *(*why)(PyObject *, const void *);
+    bool faked = guard_tensor_check == fake_tensor;
+    if (!faked) {
+        tensor = guard_tensor_check;
+        state = guard_ambient_check;
+        why = guard_tensor_why;
+    }
+    bool back = ambient == Py_None;
+    ambient_now = back ? 0 : PyLong_AsLong(ambient);
+    guard_tensor_check = back ? tensor : fake_tensor;
+    guard_ambient_check = back ? state : fake_ambient;
+    guard_tensor_why = back ? why : NULL;
     Py_RETURN_NONE;
 }
 

@@ -588,14 +588,20 @@ def test_questions_are_asked_once_and_a_rewind_forgets_them():
 # -- Torch and reports --------------------------------------------------------------------
 
 
-def test_tensors_and_ambient_state():
-    selftest.guard_fake_torch(3)
+@pytest.fixture
+def fake_torch():
+    yield selftest.guard_fake_torch
+    selftest.guard_fake_torch(None)
+
+
+def test_tensors_and_ambient_state(fake_torch):
+    fake_torch(3)
     p = Program([("AMBIENT", b"3"), ("TENSOR", X, b"Plain"), ("AMBIENT", b"3")], [X], ("x",))
     o = Plain()
     assert p(o) == (o,) and p(3) is None
     assert p.text == "torch's ambient state\ntensor L['x']\n-> L['x']\n"
     assert p.why(3) == "tensor L['x']: ?"
-    selftest.guard_fake_torch(4)
+    fake_torch(4)
     assert p(o) is None and "torch's ambient state" in p.why(o)
 
 
