@@ -131,9 +131,16 @@ static int peek_dict(DictIter *it, Py_ssize_t ahead, PyObject **item)
     return item ? give_new(new_pair(Py_NewRef(key), Py_NewRef(value)), item) : 1;
 }
 
+/* An inner iterator that others can reach moves with the outer one, or before it: only one that is the outer's own can be
+ * foreseen. */
+static bool shared(PyObject *inner)
+{
+    return Py_REFCNT(inner) > 1;
+}
+
 static int peek_enumerate(EnumIter *it, Py_ssize_t ahead, PyObject **item)
 {
-    if (it->big_index || it->index > PY_SSIZE_T_MAX - ahead - 1)
+    if (shared(it->inner) || it->big_index || it->index > PY_SSIZE_T_MAX - ahead - 1)
         return -1;
     PyObject *inner = NULL;
     int r = cpy_iter_peek(it->inner, ahead, item ? &inner : NULL);
@@ -151,7 +158,7 @@ static int peek_zip(ZipIter *it, Py_ssize_t ahead, PyObject **item)
         return -1;
     int r = 1;
     for (Py_ssize_t i = 0; i < it->n && r == 1; i++)
-        r = cpy_iter_peek(PyTuple_GET_ITEM(it->inner, i), ahead,
+        r = shared(PyTuple_GET_ITEM(it->inner, i)) ? -1 : cpy_iter_peek(PyTuple_GET_ITEM(it->inner, i), ahead,
                           t ? &PyTuple_GET_ITEM(t, i) : NULL);
     if (r != 1) {
         Py_XDECREF(t);
@@ -210,8 +217,8 @@ static const char CHECKS[] =
     "None),\n"
     "         (adv(iter(D)), 'b', 'c', D), (adv(iter(D.values())), 2, 3, D),\n"
     "         (adv(iter(D.items())), ('b', 2), ('c', 3), D)]\n"
-    "e = iter(L); pairs.append((adv(enumerate(e, 5)), (6, 20), (7, 30), e))\n"
-    "z = iter(T); pairs.append((adv(zip(z, iter(L))), (20, 20), (30, 30), z))\n";
+    "pairs += [(adv(enumerate(iter(L), 5)), (6, 20), (7, 30), type(iter(L))),\n"
+    "          (adv(zip(iter(T), iter(L))), (20, 20), (30, 30), type(iter(T)))]\n";
 
 static bool gives(PyObject *it, Py_ssize_t ahead, PyObject *want)
 {
@@ -222,12 +229,20 @@ static bool gives(PyObject *it, Py_ssize_t ahead, PyObject *want)
     return ok && cpy_iter_peek(it, ahead, NULL) == 1;
 }
 
+/* What it walks; of iterators over iterators the type. */
+static bool walks(PyObject *it, PyObject *want)
+{
+    PyObject *under = cpy_iter_under(it, 0);
+    return under == (want == Py_None ? NULL : want) ||
+           (under && (PyObject *)Py_TYPE(under) == want);
+}
+
 static bool check_row(PyObject *row)
 {
     PyObject *it = PyTuple_GET_ITEM(row, 0), *under = PyTuple_GET_ITEM(row, 3);
     return gives(it, 0, PyTuple_GET_ITEM(row, 1)) &&
            gives(it, 1, PyTuple_GET_ITEM(row, 2)) && cpy_iter_peek(it, 2, NULL) == 0 &&
-           cpy_iter_under(it, 0) == (under == Py_None ? NULL : under);
+           walks(it, under);
 }
 
 int cpy_iter_check(void)
