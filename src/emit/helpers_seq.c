@@ -204,6 +204,10 @@ PyObject *do_set_state(PyObject *m, PyObject *const *a, Py_ssize_t n)
 static int move_to(PyObject *it, Py_ssize_t at)
 {
     bool down = Py_IS_TYPE(it, &PyListRevIter_Type) || Py_IS_TYPE(it, &PyReversed_Type);
+    if (strcmp(Py_TYPE(it)->tp_name, "_collections._deque_reverse_iterator") == 0) {
+        Py_ssize_t all = PyObject_LengthHint(it, 0); /* has no state to set: walk there */
+        return all < 0 ? -1 : step(it, all - at);
+    }
     if (!down)
         return step(it, at);
     PyObject *place = PyLong_FromSsize_t(at - 1);
