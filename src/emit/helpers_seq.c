@@ -153,9 +153,17 @@ static PyObject *walked(PyTypeObject *type, PyObject *seq)
     return Py_NewRef(seq);
 }
 
+/* Not in any header. */
+static bool deque_reversed(PyTypeObject *type)
+{
+    return strcmp(type->tp_name, "_collections._deque_reverse_iterator") == 0;
+}
+
 /* iter() of the built-in type below a subclass. */
 static PyObject *start(PyTypeObject *type, PyObject *seq)
 {
+    if (deque_reversed(type))
+        return PyObject_CallMethod(seq, "__reversed__", NULL);
     if (type == &PyListRevIter_Type)
         return PyObject_CallMethod((PyObject *)&PyList_Type, "__reversed__", "O", seq);
     if (type == &PyReversed_Type)
@@ -204,7 +212,7 @@ PyObject *do_set_state(PyObject *m, PyObject *const *a, Py_ssize_t n)
 static int move_to(PyObject *it, Py_ssize_t at)
 {
     bool down = Py_IS_TYPE(it, &PyListRevIter_Type) || Py_IS_TYPE(it, &PyReversed_Type);
-    if (strcmp(Py_TYPE(it)->tp_name, "_collections._deque_reverse_iterator") == 0) {
+    if (deque_reversed(Py_TYPE(it))) {
         Py_ssize_t all = PyObject_LengthHint(it, 0); /* has no state to set: walk there */
         return all < 0 ? -1 : step(it, all - at);
     }
