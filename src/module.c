@@ -50,9 +50,18 @@ static PyObject *set_unsupported(PyObject *module, PyObject *cls)
     Py_RETURN_NONE;
 }
 
-static PyObject *explain_begin(PyObject *module, PyObject *unused) { return report_events(true); }
-static PyObject *explain_end(PyObject *module, PyObject *unused) { return report_events(false); }
-static PyObject *stats(PyObject *module, PyObject *unused) { return report_stats(); }
+static PyObject *explain_begin(PyObject *module, PyObject *unused)
+{
+    return report_events(true);
+}
+static PyObject *explain_end(PyObject *module, PyObject *unused)
+{
+    return report_events(false);
+}
+static PyObject *stats(PyObject *module, PyObject *unused)
+{
+    return report_stats();
+}
 
 static PyObject *reset(PyObject *module, PyObject *unused)
 {
@@ -96,18 +105,24 @@ static PyObject *fail_alloc(PyObject *module, PyObject *n)
 }
 
 static PyMethodDef methods[] = {
-    { "set_config", set_config, METH_VARARGS, "set_config(name, value): a setting of jedlik.config." },
-    { "register", register_, METH_VARARGS, "register(fn, kind): how a trace treats a function." },
-    { "suspend", suspend, METH_O, "suspend(flag): leave this thread's frames alone; the flag before." },
+    { "set_config", set_config, METH_VARARGS,
+      "set_config(name, value): a setting of jedlik.config." },
+    { "register", register_, METH_VARARGS,
+      "register(fn, kind): how a trace treats a function." },
+    { "suspend", suspend, METH_O,
+      "suspend(flag): leave this thread's frames alone; the flag before." },
     { "set_unsupported", set_unsupported, METH_O, "The class that fullgraph raises." },
     { "explain_begin", explain_begin, METH_NOARGS, "Starts collecting events." },
     { "explain_end", explain_end, METH_NOARGS, "The events since explain_begin()." },
     { "stats", stats, METH_NOARGS, "Counts since the start or the last reset()." },
-    { "reset", reset, METH_NOARGS, "Forgets everything that was compiled, and the counts." },
+    { "reset", reset, METH_NOARGS,
+      "Forgets everything that was compiled, and the counts." },
     { "dump", dump, METH_O, "dump(letters): representations of the last compile." },
-    { "dump_begin", dump_begin, METH_NOARGS, "Starts keeping representations for dump()." },
+    { "dump_begin", dump_begin, METH_NOARGS,
+      "Starts keeping representations for dump()." },
     { "dump_end", dump_end, METH_NOARGS, "Forgets them." },
-    { "fail_alloc", fail_alloc, METH_O, "Stress: lets the n-th allocation from now on fail; what was left of the last." },
+    { "fail_alloc", fail_alloc, METH_O,
+      "Stress: lets the n-th allocation from now on fail; what was left of the last." },
     { "blocks", blocks, METH_NOARGS, "Blocks of raw memory the engine holds." },
     { NULL, NULL, 0, NULL },
 };
@@ -159,7 +174,8 @@ PyMODINIT_FUNC PyInit__engine(void)
     if (m == NULL)
         return NULL;
     pipeline_module = m;
-    if (add_builtins(m) < 0 || names_init() < 0 || binop_init() < 0 || match_init() < 0 || report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
+    if (add_builtins(m) < 0 || names_init() < 0 || binop_init() < 0 || match_init() < 0 ||
+        report_init() < 0 || cpy_iter_check() < 0 || run_init(m) < 0 ||
         add_selftest(m) < 0) {
         Py_DECREF(m);
         return NULL;

@@ -14,7 +14,8 @@ PyObject *pipeline_module;
 /* torch is attached once it is there; a program without it traces plain Python. */
 static Status attach(void)
 {
-    PyObject *torch = torch_ready ? NULL : PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+    PyObject *torch =
+        torch_ready ? NULL : PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
     if (torch == NULL || torch == Py_None) /* None: its import is forbidden */
         return ST_OK;
     return torch_attach() < 0 ? ST_ERROR : ST_OK;
@@ -30,7 +31,8 @@ static Status ambient(Tx *tx)
         return graph_break(tx, BRK_MODE, "%s", why);
     const void *block = ambient_block(&tx->arena, &size);
     TRY_PTR(block);
-    return guard_add(&tx->guards, (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
+    return guard_add(&tx->guards,
+                     (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
 }
 
 static Status root_function(Tx *tx, PyFunctionObject *func, FuncVar **out)
@@ -39,7 +41,8 @@ static Status root_function(Tx *tx, PyFunctionObject *func, FuncVar **out)
     TRY_PTR(src);
     src->asked |= (uintptr_t)1 << GUARD_CODE; /* the point's own code */
     TRY(func_wrap(tx, (PyObject *)func, src, false, (Var **)out));
-    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, func, *out) ? ST_OK : ST_ERROR;
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, func, *out) ? ST_OK
+                                                                          : ST_ERROR;
 }
 
 static Status slot_value(Tx *tx, Frame *f, PyObject *obj, int i, bool resumed)
@@ -67,7 +70,8 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     return ST_OK;
 }
 
-static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
+static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                    int nslots, PyObject *exc)
 {
     FuncVar *fn;
     tx->module = pipeline_module;
@@ -128,8 +132,9 @@ static CompileResult run(Tx *tx, Point *p, Entry **out)
     return finish(tx, p, NULL, out);
 }
 
-static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                             PyObject *exc, Entry **out)
+static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
+                             PyObject *const *slots, int nslots, PyObject *exc,
+                             Entry **out)
 {
     Status st = attach();
     if (st == ST_OK)
@@ -147,15 +152,16 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func, PyObject 
     return COMPILE_ERROR;
 }
 
-CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc,
-                            Entry **out)
+CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                            int nslots, PyObject *exc, Entry **out)
 {
     Tx tx;
     *out = NULL;
     memset(&tx, 0, sizeof tx);
     report_frame();
     if (p->entries && p->entries->guards) {
-        PyObject *why = guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc);
+        PyObject *why =
+            guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc);
         if (why == NULL)
             PyErr_Clear();
         report_miss(p->co, why);
@@ -175,8 +181,10 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
 static void tell(PyObject *text)
 {
     PyObject *logging = text ? PyImport_ImportModule("logging") : NULL;
-    PyObject *logger = logging ? PyObject_CallMethod(logging, "getLogger", "s", "jedlik") : NULL;
-    PyObject *r = logger ? PyObject_CallMethod(logger, "warning", "sO", "%s", text) : NULL;
+    PyObject *logger =
+        logging ? PyObject_CallMethod(logging, "getLogger", "s", "jedlik") : NULL;
+    PyObject *r =
+        logger ? PyObject_CallMethod(logger, "warning", "sO", "%s", text) : NULL;
     if (r == NULL)
         PyErr_WriteUnraisable(NULL);
     Py_XDECREF(r);
@@ -184,12 +192,17 @@ static void tell(PyObject *text)
     Py_XDECREF(logging);
 }
 
-void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc)
+void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                    PyObject *exc)
 {
-    PyObject *why = p->entries ? guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc) : NULL;
+    PyObject *why =
+        p->entries ? guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc)
+                   : NULL;
     PyObject *text = PyUnicode_FromFormat(
-        "%U (%U:%d) reached its limit of %d compiled versions and runs plainly from now on; the guard that failed last: %S",
-        p->co->co_qualname, p->co->co_filename, p->co->co_firstlineno, p->options->limit, why ? why : Py_None);
+        "%U (%U:%d) reached its limit of %d compiled versions and runs plainly from now "
+        "on; the guard that failed last: %S",
+        p->co->co_qualname, p->co->co_filename, p->co->co_firstlineno, p->options->limit,
+        why ? why : Py_None);
     tell(text);
     Py_XDECREF(text);
     PyErr_Clear();

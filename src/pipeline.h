@@ -8,8 +8,9 @@
 
 extern PyObject *pipeline_module; /* the engine's module: globals of the segments */
 
-CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc,
-                            Entry **out);
-void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots, PyObject *exc);
+CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                            int nslots, PyObject *exc, Entry **out);
+void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
+                    PyObject *exc);
 
 #endif

@@ -31,7 +31,8 @@ static PyObject *breaks(void)
 {
     PyObject *d = PyDict_New();
     for (int i = 0; i < BRK_COUNT && d; i++)
-        if (counts.brk[i] && put(d, break_table[i].name, PyLong_FromLongLong(counts.brk[i])) < 0)
+        if (counts.brk[i] &&
+            put(d, break_table[i].name, PyLong_FromLongLong(counts.brk[i])) < 0)
             Py_CLEAR(d);
     return d;
 }
@@ -45,7 +46,8 @@ PyObject *report_stats(void)
         put(d, "graphs", PyLong_FromLongLong(counts.graphs)) < 0 ||
         put(d, "ops", PyLong_FromLongLong(counts.ops)) < 0 ||
         put(d, "instructions", PyLong_FromLongLong(counts.steps)) < 0 ||
-        put(d, "longest_trace", PyLong_FromLongLong(counts.longest)) < 0 || put(d, "breaks", breaks()) < 0 ||
+        put(d, "longest_trace", PyLong_FromLongLong(counts.longest)) < 0 ||
+        put(d, "breaks", breaks()) < 0 ||
         put(d, "recompiles", PySequence_List(counts.recompiles)) < 0)
         Py_CLEAR(d);
     return d;
@@ -81,7 +83,8 @@ static void event(PyObject *steals)
 
 static PyObject *place(PyCodeObject *co, int line)
 {
-    return co ? PyUnicode_FromFormat("%U:%d", co->co_filename, line) : PyUnicode_FromString("?");
+    return co ? PyUnicode_FromFormat("%U:%d", co->co_filename, line)
+              : PyUnicode_FromString("?");
 }
 
 void report_frame(void)
@@ -102,7 +105,8 @@ void report_graph(Tx *tx, int ops)
     counts.ops += ops;
     if (events)
         event(Py_BuildValue("{s:s,s:N,s:i}", "kind", "graph", "place",
-                            place(tx->root->code->co, tx->root->code->co->co_firstlineno), "ops", ops));
+                            place(tx->root->code->co, tx->root->code->co->co_firstlineno),
+                            "ops", ops));
 }
 
 /* JEDLIK_DUMP=t: one line a break. */
@@ -113,8 +117,8 @@ static void tell_break(Tx *tx)
         return;
     PyObject *where = place(tx->brk.co, tx->brk.line);
     const BreakRow *row = &break_table[tx->brk.id];
-    PySys_FormatStderr("jedlik: break %s at %S: %s: %s\n", row->name, where ? where : Py_None, row->sentence,
-                       tx->brk.text);
+    PySys_FormatStderr("jedlik: break %s at %S: %s: %s\n", row->name,
+                       where ? where : Py_None, row->sentence, tx->brk.text);
     Py_XDECREF(where);
     PyErr_Clear();
 }
@@ -125,16 +129,18 @@ void report_break(Tx *tx)
     counts.brk[tx->brk.id]++;
     tell_break(tx);
     if (events)
-        event(Py_BuildValue("{s:s,s:N,s:N,s:s,s:s}", "kind", "break", "place", place(tx->brk.co, tx->brk.line),
-                            "reason", PyUnicode_FromFormat("%s: %s", row->sentence, tx->brk.text), "hint", row->hint,
-                            "id", row->name));
+        event(Py_BuildValue("{s:s,s:N,s:N,s:s,s:s}", "kind", "break", "place",
+                            place(tx->brk.co, tx->brk.line), "reason",
+                            PyUnicode_FromFormat("%s: %s", row->sentence, tx->brk.text),
+                            "hint", row->hint, "id", row->name));
 }
 
 void report_entry(Entry *e, PyCodeObject *co)
 {
     if (events)
-        event(Py_BuildValue("{s:s,s:N,s:N}", "kind", "entry", "place", place(co, co->co_firstlineno), "guards",
-                            e->guards ? guards_text(e->guards) : PyUnicode_FromString("")));
+        event(Py_BuildValue(
+            "{s:s,s:N,s:N}", "kind", "entry", "place", place(co, co->co_firstlineno),
+            "guards", e->guards ? guards_text(e->guards) : PyUnicode_FromString("")));
 }
 
 void report_miss(PyCodeObject *co, PyObject *why)
@@ -158,7 +164,8 @@ static PyObject *user_stack(Tx *tx)
     PyObject *list = PyList_New(0);
     for (Frame *f = tx->top; f && list; f = f->up) {
         PyCodeObject *co = f->code->co;
-        PyObject *row = Py_BuildValue("(OiO)", co->co_filename, code_line(f->code, (int)f->cur), co->co_name);
+        PyObject *row = Py_BuildValue("(OiO)", co->co_filename,
+                                      code_line(f->code, (int)f->cur), co->co_name);
         if (row == NULL || PyList_Insert(list, 0, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);
@@ -172,8 +179,10 @@ void report_raise(Tx *tx)
     PyObject *reason = PyUnicode_FromFormat("%s: %s", row->sentence, tx->brk.text);
     PyObject *stack = reason ? user_stack(tx) : NULL;
     PyObject *cls = unsupported ? unsupported : PyExc_RuntimeError;
-    PyObject *exc = stack ? unsupported ? PyObject_CallFunction(cls, "OsOs", reason, row->hint, stack, row->name)
-                                        : PyObject_CallOneArg(cls, reason)
+    PyObject *exc = stack ? unsupported
+                                ? PyObject_CallFunction(cls, "OsOs", reason, row->hint,
+                                                        stack, row->name)
+                                : PyObject_CallOneArg(cls, reason)
                           : NULL;
     if (exc)
         PyErr_SetObject((PyObject *)Py_TYPE(exc), exc);

@@ -8,9 +8,10 @@
 #include "trace/run.h"
 
 int report_init(void);
-PyObject *report_stats(void);       /* new dict */
+PyObject *report_stats(void); /* new dict */
 void report_reset(void);
-PyObject *report_events(bool begin); /* begin: starts collecting (None); else the list collected */
+PyObject *report_events(
+    bool begin); /* begin: starts collecting (None); else the list collected */
 int report_unsupported(PyObject *cls);
 
 void report_frame(void);

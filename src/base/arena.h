@@ -44,7 +44,7 @@ char *arena_text(Arena *a, const char *format, ...) __attribute__((format(printf
 /* Blocks that base/ and run/ hold from PyMem_Raw*, for leak tests. */
 extern Py_ssize_t mem_blocks;
 extern Py_ssize_t mem_fail_at; /* stress tests: see arena.c */
-void *mem_alloc(size_t n); /* zeroed; NULL with MemoryError set */
+void *mem_alloc(size_t n);     /* zeroed; NULL with MemoryError set */
 void *mem_resize(void *p, size_t n);
 void mem_free(void *p);
 

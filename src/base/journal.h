@@ -43,7 +43,8 @@ static inline void journal_word(Journal *j, void *at)
 /* Writes a word-sized lvalue of trace state, remembering the old value. */
 #define JSET(journal, lvalue, value)                                                     \
     do {                                                                                 \
-        _Static_assert(sizeof(lvalue) == sizeof(uintptr_t), "journalled fields are words"); \
+        _Static_assert(sizeof(lvalue) == sizeof(uintptr_t),                              \
+                       "journalled fields are words");                                   \
         journal_word((journal), &(lvalue));                                              \
         (lvalue) = (value);                                                              \
     } while (0)

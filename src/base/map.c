@@ -14,7 +14,8 @@ enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20 };
 static bool by_identity(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    return t->tp_richcompare == PyBaseObject_Type.tp_richcompare && t->tp_hash == PyBaseObject_Type.tp_hash;
+    return t->tp_richcompare == PyBaseObject_Type.tp_richcompare &&
+           t->tp_hash == PyBaseObject_Type.tp_hash;
 }
 
 static bool plain(PyObject *o, int depth)

@@ -17,10 +17,10 @@
 #include <string.h>
 
 typedef enum {
-    ST_OK,      /* done, *out is written */
-    ST_RAISE,   /* the traced program raises tx->exc; unwound by trace/except.c */
-    ST_BREAK,   /* graph break; the reason stands in tx->brk */
-    ST_ERROR,   /* our failure (memory, bug): a Python exception is set, the compile is given up */
+    ST_OK,    /* done, *out is written */
+    ST_RAISE, /* the traced program raises tx->exc; unwound by trace/except.c */
+    ST_BREAK, /* graph break; the reason stands in tx->brk */
+    ST_ERROR, /* our failure (memory, bug): a Python exception is set, the compile is given up */
     ST_DECLINE, /* this handler row does not apply; legal only below builtin/match.c */
 } Status;
 

@@ -13,7 +13,7 @@ typedef struct Switches {
 } Switches;
 
 extern Switches switches;
-void switches_init(void); /* from the environment */
+void switches_init(void);                            /* from the environment */
 int switches_set(const char *name, PyObject *value); /* 0, or -1 with an exception set */
 
 #endif

@@ -56,9 +56,10 @@ static bool plain_repr(PyObject *o)
 void text_repr(Text *t, PyObject *obj)
 {
     if (!plain_repr(obj)) {
-        const char *name = PyType_Check(obj)       ? ((PyTypeObject *)obj)->tp_name
-                           : PyCFunction_Check(obj) ? ((PyCFunctionObject *)obj)->m_ml->ml_name
-                                                    : NULL;
+        const char *name = PyType_Check(obj) ? ((PyTypeObject *)obj)->tp_name
+                           : PyCFunction_Check(obj)
+                               ? ((PyCFunctionObject *)obj)->m_ml->ml_name
+                               : NULL;
         if (name)
             text_put(t, "%s", name);
         else

@@ -13,8 +13,9 @@ typedef struct Text {
 } Text;
 
 void text_put(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_repr(Text *t, PyObject *obj); /* repr of an exact built-in constant, else <type> */
-PyObject *text_take(Text *t);           /* a str; frees the buffer */
+void text_repr(Text *t,
+               PyObject *obj); /* repr of an exact built-in constant, else <type> */
+PyObject *text_take(Text *t);  /* a str; frees the buffer */
 void text_free(Text *t);
 
 #endif

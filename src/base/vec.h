@@ -22,6 +22,7 @@ bool vec_grow(Arena *a, Journal *j, void *vec, size_t item, size_t need);
 #define VEC_PUSH(arena, journal, vec, ...)                                               \
     (((vec)->n < (vec)->cap ||                                                           \
       vec_grow((arena), (journal), (vec), sizeof *(vec)->v, (vec)->n + 1)) &&            \
-     ((vec)->v[(vec)->n] = __VA_ARGS__, journal_word((journal), &(vec)->n), (vec)->n++, true))
+     ((vec)->v[(vec)->n] = __VA_ARGS__, journal_word((journal), &(vec)->n), (vec)->n++,  \
+      true))
 
 #endif

@@ -103,7 +103,8 @@ static Status run_forward(Tx *tx, void *arg, Var **out)
         return call_forward(tx, ap, true, out);
     TRY(call_forward(tx, ap, false, out));
     TRY(tuple_new(tx, ap->args->v, ap->args->n, &inputs));
-    return var_call(tx, setup, &(Args){ .v = (Var *[]){ ap->ctx, inputs, *out }, .n = 3 }, &ignored);
+    return var_call(tx, setup, &(Args){ .v = (Var *[]){ ap->ctx, inputs, *out }, .n = 3 },
+                    &ignored);
 }
 
 /* What forward did is not part of the graph: the node does it. */
@@ -233,7 +234,8 @@ static Status apply(Tx *tx, const Args *a, Var **out)
     TRY(outputs_meta(tx, &ap, result, &meta));
     target = target_of(tx, ap.cls->real);
     TRY_PTR(target);
-    return torch_call_known(tx, target, (TorchOp){ .cls = TC_NODE, .user = true }, &rest, meta, out);
+    return torch_call_known(tx, target, (TorchOp){ .cls = TC_NODE, .user = true }, &rest,
+                            meta, out);
 }
 
 /* Outside of functorch's transforms, which the ambient guard rules out, nothing is wrapped. */

@@ -169,7 +169,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
         if (own) {
             TRY(var_const(tx, *out, &value));
             if (value == NULL || !PyLong_Check(value))
-                return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s", v->type->tp_name);
+                return graph_break(tx, BRK_UNKNOWN_CALL, "__hash__ of %s",
+                                   v->type->tp_name);
             return fold_wrap(tx, hash_number(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {

@@ -513,7 +513,9 @@ static Status of_plain_dict(Tx *tx, const Args *a, Var **out)
     if (a->n < 1)
         return ST_DECLINE;
     SELF(d, DictVar, dict);
-    return is_odict(d) ? graph_break(tx, BRK_NO_SLOT, "%s", "a dict's method on an OrderedDict") : ST_DECLINE;
+    return is_odict(d)
+               ? graph_break(tx, BRK_NO_SLOT, "%s", "a dict's method on an OrderedDict")
+               : ST_DECLINE;
 }
 
 /* -- The table -------------------------------------------------------------------------------- */

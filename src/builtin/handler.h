@@ -32,7 +32,10 @@ typedef struct Handler {
 #define ANY_KW "*"
 
 /* One table a file; all of them stand in match.c's list. */
-#define HANDLER_TABLES(X) X(core) X(seq) X(dict) X(set) X(str) X(num) X(iter) X(deque) X(reduce) X(exc) X(object) X(functools) X(torch) X(autograd) X(misc) X(testing) X(instance) X(gen)
+#define HANDLER_TABLES(X)                                                                \
+    X(core)                                                                              \
+    X(seq) X(dict) X(set) X(str) X(num) X(iter) X(deque) X(reduce) X(exc) X(object)      \
+        X(functools) X(torch) X(autograd) X(misc) X(testing) X(instance) X(gen)
 #define X(name) extern const Handler handlers_##name[];
 HANDLER_TABLES(X)
 #undef X

@@ -175,15 +175,18 @@ Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes)
     if (check == NULL && cls->kind == &kind_class && cls->real)
         return plain_instance(tx, v, (PyTypeObject *)cls->real, yes);
     if (check == NULL)
-        return raise_type(tx, PyExc_TypeError,
-                          "isinstance() arg 2 must be a type, a tuple of types, or a union");
+        return raise_type(
+            tx, PyExc_TypeError,
+            "isinstance() arg 2 must be a type, a tuple of types, or a union");
     if (is_abc_method(tx, check, "__instancecheck__") && cls->real) {
         PyTypeObject *claimed;
         TRY(abc_check(tx, v->type, (PyTypeObject *)cls->real, yes));
         if (*yes)
             return ST_OK;
         TRY(claimed_class(tx, v, &claimed));
-        return claimed == v->type ? ST_OK : abc_check(tx, claimed, (PyTypeObject *)cls->real, yes);
+        return claimed == v->type
+                   ? ST_OK
+                   : abc_check(tx, claimed, (PyTypeObject *)cls->real, yes);
     }
     return call_check(tx, cls, "__instancecheck__", v, yes);
 }

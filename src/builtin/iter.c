@@ -154,7 +154,8 @@ static Status reversed_object(Tx *tx, Var *v, Var **out)
     if (r == NULL)
         TRY(special(tx, v, "__getitem__", &r));
     if (r == NULL || r == tx_none(tx))
-        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not reversible", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not reversible",
+                          v->type->tp_name);
     TRY(var_len(tx, v, &len));
     TRY(var_index(tx, len, &n));
     TRY(wrapiter_make(tx, &PyReversed_Type, 'R', NULL, &v, 1, &w));

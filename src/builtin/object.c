@@ -223,9 +223,12 @@ static Status object_hash(Tx *tx, const Args *a, Var **out)
 /* Instances whose copy is "a new one with the same attributes". */
 static Status copies_plainly(Tx *tx, Var *v, bool *yes)
 {
-    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__" };
-    static const char *const absent[] = { "__slots__", "__getnewargs__", "__getnewargs_ex__", "__getattr__" };
-    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL && v->type->tp_dictoffset != 0;
+    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__",
+                                         "__getattribute__" };
+    static const char *const absent[] = { "__slots__", "__getnewargs__",
+                                          "__getnewargs_ex__", "__getattr__" };
+    *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL &&
+           v->type->tp_dictoffset != 0;
     for (size_t i = 0; *yes && i < COUNT_OF(names); i++)
         TRY(inherited(tx, v->type, names[i], yes));
     for (size_t i = 0; *yes && i < COUNT_OF(absent); i++) {
@@ -233,8 +236,10 @@ static Status copies_plainly(Tx *tx, Var *v, bool *yes)
         TRY(special_of(tx, v->type, absent[i], &f));
         *yes = f == NULL;
     }
-    PyObject *slots = v->type->tp_dict ? PyDict_GetItemString(v->type->tp_dict, "__slotnames__") : NULL;
-    *yes &= slots == NULL || (PyList_CheckExact(slots) && PyList_GET_SIZE(slots) == 0); /* copyreg's own note */
+    PyObject *slots =
+        v->type->tp_dict ? PyDict_GetItemString(v->type->tp_dict, "__slotnames__") : NULL;
+    *yes &= slots == NULL || (PyList_CheckExact(slots) &&
+                              PyList_GET_SIZE(slots) == 0); /* copyreg's own note */
     return ST_OK;
 }
 

@@ -15,14 +15,17 @@ int register_add(PyObject *fn, const char *kind)
         if (registry == NULL && (registry = PyDict_New()) == NULL)
             return -1;
         PyObject *id = PyLong_FromVoidPtr(fn), *n = PyLong_FromSize_t(i);
-        PyObject *row = id && n ? PyTuple_Pack(2, fn, n) : NULL; /* keeps fn alive, so that its address stays its own */
+        PyObject *row =
+            id && n ? PyTuple_Pack(2, fn, n)
+                    : NULL; /* keeps fn alive, so that its address stays its own */
         int r = row ? PyDict_SetItem(registry, id, row) : -1;
         Py_XDECREF(id);
         Py_XDECREF(n);
         Py_XDECREF(row);
         return r;
     }
-    PyErr_Format(PyExc_ValueError, "kind must be graph_op, inline, disable, break or true, not %s", kind);
+    PyErr_Format(PyExc_ValueError,
+                 "kind must be graph_op, inline, disable, break or true, not %s", kind);
     return -1;
 }
 
@@ -37,7 +40,9 @@ static int kind_of(PyObject *fn)
 Status register_call(Tx *tx, PyObject *fn, const Args *a, Var **out)
 {
     switch (kind_of(fn)) {
-    case REG_GRAPH_OP: return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .user = true }, a, out);
+    case REG_GRAPH_OP:
+        return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .user = true }, a,
+                          out);
     case REG_DISABLE: return graph_break(tx, BRK_DISABLED, "%R", fn);
     case REG_BREAK: return graph_break(tx, BRK_ASKED, "%R", fn);
     case REG_TRUE: *out = tx->true_; return ST_OK;

@@ -20,20 +20,22 @@ static Status clear_frames(Tx *tx, const Args *a, Var **out)
 /* -- Regular expressions ---------------------------------------------------------- */
 
 /* The functions of re are Python, but what they do with constants depends on these alone. */
-#define REGEX(name)                                                                                    \
-    static Status re_##name(Tx *tx, const Args *a, Var **out)                                          \
-    {                                                                                                  \
-        PyObject *f = lookup_path(tx, "re", #name);                                                    \
-        return f ? fold_run(tx, f, a, out) : ST_DECLINE;                                               \
+#define REGEX(name)                                                                      \
+    static Status re_##name(Tx *tx, const Args *a, Var **out)                            \
+    {                                                                                    \
+        PyObject *f = lookup_path(tx, "re", #name);                                      \
+        return f ? fold_run(tx, f, a, out) : ST_DECLINE;                                 \
     }
-#define REGEXES(X) X(compile) X(_compile) X(match) X(search) X(fullmatch) X(split) X(findall) X(sub) X(subn) X(escape)
+#define REGEXES(X)                                                                       \
+    X(compile)                                                                           \
+    X(_compile) X(match) X(search) X(fullmatch) X(split) X(findall) X(sub) X(subn)       \
+        X(escape)
 REGEXES(REGEX)
 #undef REGEX
 
 #define ROW(name) { "re." #name, 1, 5, re_##name, ANY_KW },
 
 const Handler handlers_testing[] = {
-    REGEXES(ROW)
-    { "traceback.clear_frames", 1, 1, clear_frames, NULL },
+    REGEXES(ROW){ "traceback.clear_frames", 1, 1, clear_frames, NULL },
     { 0 },
 };

@@ -32,12 +32,12 @@ typedef enum {
 
 typedef struct Ins {
     uint16_t op;
-    uint8_t flag;   /* LOAD_GLOBAL: push a NULL below */
-    uint8_t wide;   /* EXTENDED_ARG prefixes it had: what the encoder uses at least */
-    int32_t arg;    /* operand as ops.def says; for jumps unused */
-    int32_t target; /* jumps: index of the target instruction; else -1 */
-    int32_t at;     /* code unit where it starts, EXTENDED_ARG and PRECALL included */
-    int32_t end;    /* code unit behind it and its caches */
+    uint8_t flag;    /* LOAD_GLOBAL: push a NULL below */
+    uint8_t wide;    /* EXTENDED_ARG prefixes it had: what the encoder uses at least */
+    int32_t arg;     /* operand as ops.def says; for jumps unused */
+    int32_t target;  /* jumps: index of the target instruction; else -1 */
+    int32_t at;      /* code unit where it starts, EXTENDED_ARG and PRECALL included */
+    int32_t end;     /* code unit behind it and its caches */
     int32_t handler; /* index into Code.exc of the entry covering it, or -1 */
 } Ins;
 
@@ -57,13 +57,13 @@ typedef struct Code {
     int n, nexc;
     Ins *ins;
     ExcEntry *exc;
-    int nlocalsplus;      /* fast slots */
-    int ncells, nfree;    /* of them cells (argument cells too) and free variables */
+    int nlocalsplus;   /* fast slots */
+    int ncells, nfree; /* of them cells (argument cells too) and free variables */
     int stacksize;
-    const char *kinds;    /* SLOT_* bits of each fast slot */
-    int first;            /* index of the first RESUME; -1 if there is none */
-    int nunits;           /* code units, caches included */
-    int32_t *index_of;    /* code unit -> instruction index starting there, or -1 */
+    const char *kinds;     /* SLOT_* bits of each fast slot */
+    int first;             /* index of the first RESUME; -1 if there is none */
+    int nunits;            /* code units, caches included */
+    int32_t *index_of;     /* code unit -> instruction index starting there, or -1 */
     struct CodeLazy *lazy; /* lines and liveness, worked out when first asked for */
 } Code;
 
@@ -126,8 +126,9 @@ int asm_local(Asm *a, const char *name); /* a further local, behind all argument
 void asm_line(Asm *a, int line);         /* line of what follows; -1: none */
 /* By operand value; no jumps. Operands that are constants or names are indices. */
 void asm_op(Asm *a, Op op, int arg);
-void asm_const(Asm *a, PyObject *value); /* LOAD_CONST; same or exactly equal ones are shared */
-void asm_name(Asm *a, Op op, PyObject *name);        /* LOAD_ATTR, LOAD_METHOD ... by name */
+void asm_const(Asm *a,
+               PyObject *value); /* LOAD_CONST; same or exactly equal ones are shared */
+void asm_name(Asm *a, Op op, PyObject *name); /* LOAD_ATTR, LOAD_METHOD ... by name */
 void asm_call(Asm *a, int nargs, PyObject *kwnames); /* KW_NAMES if not NULL, then CALL */
 Label asm_label(Asm *a);
 void asm_bind(Asm *a, Label l);

@@ -60,7 +60,8 @@ int codelist_handler(CodeList *l, Label target, int depth, bool lasti)
 
 /* -- Making and freeing ------------------------------------------------------ */
 
-CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline)
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename,
+                       int firstline)
 {
     CodeList *l = mem_alloc(sizeof *l);
     if (l == NULL)

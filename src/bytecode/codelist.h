@@ -31,7 +31,8 @@ typedef struct CodeList {
 } CodeList;
 
 /* All of these give NULL, -1 or false with an exception set. */
-CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename, int firstline);
+CodeList *codelist_new(PyObject *name, PyObject *qualname, PyObject *filename,
+                       int firstline);
 CodeList *codelist_of(PyCodeObject *co);
 void codelist_free(CodeList *l);
 PyCodeObject *codelist_write(const CodeList *l); /* new reference */
@@ -40,12 +41,14 @@ PyObject *codelist_print(const CodeList *l);     /* one instruction a line */
 /* Puts `count` NOPs before instruction `index`, with line and handler of the instruction
  * there. Labels at `index` stay before them if `reach`, else move behind. */
 bool codelist_insert(CodeList *l, int index, int count, bool reach);
-void codelist_delete(CodeList *l, int from, int to); /* labels inside move to what follows */
+void codelist_delete(CodeList *l, int from,
+                     int to); /* labels inside move to what follows */
 void codelist_set(CodeList *l, int index, Op op, int arg); /* keeps line and handler */
 bool codelist_push(CodeList *l, Op op, int arg, Loc loc);
 
 Label codelist_label(CodeList *l);
-int codelist_handler(CodeList *l, Label target, int depth, bool lasti); /* for Ins.handler */
+int codelist_handler(CodeList *l, Label target, int depth,
+                     bool lasti); /* for Ins.handler */
 /* A further local, behind the others: the slots of cells and free variables move up. */
 int codelist_local(CodeList *l, PyObject *name);
 

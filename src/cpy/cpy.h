@@ -72,7 +72,8 @@ PyObject *cpy_frame_throw(PyThreadState *ts, CpyFrame *f);
 /* Runs the frame under a copy of its code made by cpy_stops_new, at whose stops it halts: then
  * *stopped is true, NULL comes back without exception, and the frame is as cpy_frame_set would
  * leave it before the stopped unit. Else as cpy_frame_run. */
-PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops, bool *stopped);
+PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops,
+                           bool *stopped);
 
 /* A private copy of co without stops; a stop can be set at any instruction a frame may rest at,
  * in the copy only. False if the code cannot stop there. */
@@ -87,8 +88,8 @@ void cpy_frame_pop(PyThreadState *ts, CpyFrame *f);
 PyObject *cpy_call_code(PyThreadState *ts, PyFunctionObject *func, PyObject *const *args,
                         size_t nargs);
 /* The same, taking over the references, also on failure. */
-PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func, PyObject *const *args,
-                              size_t nargs);
+PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func,
+                              PyObject *const *args, size_t nargs);
 
 /* The exception being handled (sys.exc_info) of the current level: borrowed or NULL; set steals. */
 PyObject *cpy_exc_handled(PyThreadState *ts);

@@ -158,8 +158,10 @@ static int peek_zip(ZipIter *it, Py_ssize_t ahead, PyObject **item)
         return -1;
     int r = 1;
     for (Py_ssize_t i = 0; i < it->n && r == 1; i++)
-        r = shared(PyTuple_GET_ITEM(it->inner, i)) ? -1 : cpy_iter_peek(PyTuple_GET_ITEM(it->inner, i), ahead,
-                          t ? &PyTuple_GET_ITEM(t, i) : NULL);
+        r = shared(PyTuple_GET_ITEM(it->inner, i))
+                ? -1
+                : cpy_iter_peek(PyTuple_GET_ITEM(it->inner, i), ahead,
+                                t ? &PyTuple_GET_ITEM(t, i) : NULL);
     if (r != 1) {
         Py_XDECREF(t);
         return it->strict ? -1 : r; /* strict: it may raise, depending on the others */

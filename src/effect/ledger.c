@@ -19,7 +19,8 @@ Status var_touch(Tx *tx, Var *v)
     if (!exists(v))
         return ST_OK;
     if (tx->foreign)
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself changes what exists");
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                           "code that runs by itself changes what exists");
     if (v->dirty)
         return ST_OK;
     SET(tx, v->dirty, 1);
@@ -33,5 +34,7 @@ Status var_distinct(Tx *tx, Var *a, Var *b)
     TRY_PTR(pair);
     pair[0] = a->src;
     pair[1] = b->src;
-    return guard_add(&tx->guards, (Guard){ .kind = GUARD_DISTINCT, .p = pair, .n = 2, .size = 2 * sizeof *pair });
+    return guard_add(
+        &tx->guards,
+        (Guard){ .kind = GUARD_DISTINCT, .p = pair, .n = 2, .size = 2 * sizeof *pair });
 }

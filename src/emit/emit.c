@@ -169,11 +169,16 @@ static Status close_casts(Tx *tx)
         GArg *arg = tx_alloc(tx, sizeof *arg);
         uint32_t id;
         PyObject *modes = tx_hold(tx, PyImport_ImportModule("torch.amp.autocast_mode"));
-        target = modes ? tx_hold(tx, PyObject_GetAttrString(modes, "_exit_autocast")) : NULL;
+        target =
+            modes ? tx_hold(tx, PyObject_GetAttrString(modes, "_exit_autocast")) : NULL;
         if (arg == NULL || target == NULL)
             return ST_ERROR;
         *arg = (GArg){ .tag = GA_NODE, .node = c->node };
-        Node n = { .kind = NODE_FUNCTION, .target = target, .nargs = 1, .args = arg, .meta = Py_None,
+        Node n = { .kind = NODE_FUNCTION,
+                   .target = target,
+                   .nargs = 1,
+                   .args = arg,
+                   .meta = Py_None,
                    .switches = SWITCHES_CAST };
         TRY(graph_add(&tx->graph, n, &id));
     }

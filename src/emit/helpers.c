@@ -145,8 +145,10 @@ PyObject *do_make_func(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 PyObject *do_bind(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
-    bool of_class = Py_IS_TYPE(a[0], &PyClassMethodDescr_Type); /* `a[1]` is the class then */
-    return Py_TYPE(a[0])->tp_descr_get(a[0], of_class ? NULL : a[1], of_class ? a[1] : (PyObject *)Py_TYPE(a[1]));
+    bool of_class =
+        Py_IS_TYPE(a[0], &PyClassMethodDescr_Type); /* `a[1]` is the class then */
+    return Py_TYPE(a[0])->tp_descr_get(a[0], of_class ? NULL : a[1],
+                                       of_class ? a[1] : (PyObject *)Py_TYPE(a[1]));
 }
 
 /* -- Exceptions ------------------------------------------------------------------ */

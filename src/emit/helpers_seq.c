@@ -35,7 +35,8 @@ PyObject *do_extend_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
 PyObject *do_assign_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     Py_ssize_t len = PyObject_Size(a[0]);
-    if (len == PyList_GET_SIZE(a[1])) { /* assignments to items: iterators over the deque go on */
+    if (len == PyList_GET_SIZE(
+                   a[1])) { /* assignments to items: iterators over the deque go on */
         for (Py_ssize_t i = 0; i < len; i++)
             if (PySequence_SetItem(a[0], i, PyList_GET_ITEM(a[1], i)) < 0)
                 return NULL;
@@ -248,7 +249,8 @@ PyObject *do_renew_iter(PyObject *m, PyObject *const *a, Py_ssize_t n)
         return NULL;
     if (NEVER(Py_TYPE(it) != Py_TYPE(a[0]) || size > sizeof body)) {
         Py_DECREF(it);
-        return PyErr_Format(PyExc_SystemError, "iterator of type %s", Py_TYPE(a[0])->tp_name);
+        return PyErr_Format(PyExc_SystemError, "iterator of type %s",
+                            Py_TYPE(a[0])->tp_name);
     }
     memcpy(body, old, size);
     memcpy(old, (char *)it + sizeof(PyObject), size);

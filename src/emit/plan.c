@@ -104,8 +104,8 @@ static bool is_singleton(PyObject *o)
 /* A text that would become another object among the constants of a code object, which interns what looks like a name. */
 static bool would_be_interned(PyObject *o)
 {
-    return !PyUnicode_CHECK_INTERNED(o) && PyUnicode_GET_LENGTH(o) > 1 && PyUnicode_IS_ASCII(o) &&
-           PyUnicode_IsIdentifier(o);
+    return !PyUnicode_CHECK_INTERNED(o) && PyUnicode_GET_LENGTH(o) > 1 &&
+           PyUnicode_IS_ASCII(o) && PyUnicode_IsIdentifier(o);
 }
 
 bool emit_is_constant(PyObject *o)

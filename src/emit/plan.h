@@ -69,7 +69,7 @@ struct Emit {
     VEC(Export) exports;
     VEC(uint32_t) outputs; /* graph nodes, in the order of the output tuple */
     VEC(Effect) effects;
-    PtrMap told; /* changed values whose effects are listed */
+    PtrMap told;  /* changed values whose effects are listed */
     Item *parent; /* first pass: whose children are being visited */
     int norder, depth;
     int nroots;           /* values of the exit tuple */

@@ -250,7 +250,8 @@ static Status put_set(Emit *e, Item *it)
     Var **items;
     int n;
     if (s->blurred && s->items.n > 1)
-        return graph_break(e->tx, BRK_REBUILD, "a set whose order depends on its hidden history");
+        return graph_break(e->tx, BRK_REBUILD,
+                           "a set whose order depends on its hidden history");
     if (it->shell)
         return put_base(e, s);
     TRY(emit_set_steps(e, it->v, &steps, &items, &n));

@@ -13,9 +13,9 @@ static Status exhausted(Emit *e, Item *it)
 {
     PyObject *empty = helper_empty(it->v->type);
     if (empty == NULL)
-        return PyErr_Occurred()
-                   ? ST_ERROR
-                   : graph_break(e->tx, BRK_REBUILD, "exhausted %s", it->v->type->tp_name);
+        return PyErr_Occurred() ? ST_ERROR
+                                : graph_break(e->tx, BRK_REBUILD, "exhausted %s",
+                                              it->v->type->tp_name);
     TRY_PTR(tx_hold(e->tx, empty));
     put_const(e, Py_None);
     return ST_OK;
@@ -102,7 +102,8 @@ Status build_iter(Emit *e, Item *it)
     bool stale;
     TRY(iter_stale(e->tx, i, &stale));
     if (stale)
-        return graph_break(e->tx, BRK_REBUILD, "%s over something that has changed since", it->v->type->tp_name);
+        return graph_break(e->tx, BRK_REBUILD, "%s over something that has changed since",
+                           it->v->type->tp_name);
     if (i->seq)
         TRY(position(e, i, &at));
     put_helper(e, HELPER_make_iter);
@@ -316,16 +317,26 @@ typedef struct WrapRow {
 } WrapRow;
 
 static const WrapRow wraps[128] = {
-    ['m'] = { "f*", NULL },          ['f'] = { "f*", NULL },
-    ['F'] = { "f*", NULL },          ['S'] = { "f*", NULL },
-    ['C'] = { "*", NULL },           ['z'] = { NULL, wrap_zip },
-    ['e'] = { NULL, wrap_enumerate }, ['c'] = { NULL, wrap_callable },
-    ['q'] = { NULL, wrap_index },    ['R'] = { NULL, wrap_index },
-    ['h'] = { NULL, wrap_chain },    ['s'] = { NULL, wrap_islice },
-    ['r'] = { NULL, wrap_repeat },   ['n'] = { NULL, wrap_count },
-    ['y'] = { NULL, wrap_cycle },    ['a'] = { NULL, wrap_accumulate },
-    ['t'] = { NULL, wrap_while },    ['d'] = { NULL, wrap_while },
-    ['p'] = { NULL, wrap_pairwise }, ['Z'] = { NULL, wrap_longest },
+    ['m'] = { "f*", NULL },
+    ['f'] = { "f*", NULL },
+    ['F'] = { "f*", NULL },
+    ['S'] = { "f*", NULL },
+    ['C'] = { "*", NULL },
+    ['z'] = { NULL, wrap_zip },
+    ['e'] = { NULL, wrap_enumerate },
+    ['c'] = { NULL, wrap_callable },
+    ['q'] = { NULL, wrap_index },
+    ['R'] = { NULL, wrap_index },
+    ['h'] = { NULL, wrap_chain },
+    ['s'] = { NULL, wrap_islice },
+    ['r'] = { NULL, wrap_repeat },
+    ['n'] = { NULL, wrap_count },
+    ['y'] = { NULL, wrap_cycle },
+    ['a'] = { NULL, wrap_accumulate },
+    ['t'] = { NULL, wrap_while },
+    ['d'] = { NULL, wrap_while },
+    ['p'] = { NULL, wrap_pairwise },
+    ['Z'] = { NULL, wrap_longest },
 };
 
 Status build_wrapiter(Emit *e, Item *it)
@@ -412,8 +423,10 @@ static Status suspended(Emit *e, GenVar *g)
 Status build_gen(Emit *e, Item *it)
 {
     GenVar *g = AS(GenVar, it->v);
-    if (g->fn->v.real != NULL && g->fn->attrs && g->fn->attrs->v.dirty) /* it may have been given another name */
-        return graph_break(e->tx, BRK_REBUILD, "%s", "a generator of a function that was changed");
+    if (g->fn->v.real != NULL && g->fn->attrs &&
+        g->fn->attrs->v.dirty) /* it may have been given another name */
+        return graph_break(e->tx, BRK_REBUILD, "%s",
+                           "a generator of a function that was changed");
     switch ((GenState)g->state) {
     case GEN_CREATED: return created(e, g);
     case GEN_SUSPENDED: return suspended(e, g);

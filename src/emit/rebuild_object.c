@@ -141,7 +141,8 @@ static Status fill_factory(Emit *e, Item *it, DictVar *d)
 /* deque.__init__(self, items, maxlen): the only way to set the limit. */
 static Status fill_bounded(Emit *e, Item *it, ListVar *l)
 {
-    PyObject *init = tx_hold(e->tx, PyObject_GetAttrString((PyObject *)l->v.type, "__init__"));
+    PyObject *init =
+        tx_hold(e->tx, PyObject_GetAttrString((PyObject *)l->v.type, "__init__"));
     TRY_PTR(init);
     TRY(put_callee(e, init));
     put_self(e, it);
@@ -300,7 +301,8 @@ bool build_exc_late(Var *v)
 Status build_exc(Emit *e, Item *it)
 {
     if (AS(ExcVar, it->v)->raised)
-        return graph_break(e->tx, BRK_REBUILD, "a %s that was raised", it->v->type->tp_name);
+        return graph_break(e->tx, BRK_REBUILD, "a %s that was raised",
+                           it->v->type->tp_name);
     put_helper(e, HELPER_make_exc);
     TRY(emit_load_obj(e, (PyObject *)it->v->type));
     TRY(put_exc_args(e, AS(ExcVar, it->v)));

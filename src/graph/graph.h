@@ -22,9 +22,9 @@ typedef enum {
 typedef struct GArg GArg;
 struct GArg {
     GArgTag tag;
-    uint32_t n;          /* items */
+    uint32_t n; /* items */
     union {
-        PyObject *obj;   /* GA_CONST, held by the arena */
+        PyObject *obj; /* GA_CONST, held by the arena */
         uint32_t node;
         GArg *items;
     };
@@ -40,23 +40,25 @@ enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2 };
 
 typedef struct Node {
     NodeKind kind;
-    bool pure;         /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
-    bool mutates;      /* writes to an argument's storage or metadata */
-    bool mutates_input;/* … and that storage may exist outside the graph */
-    bool open;         /* runs user Python (rule 15) */
-    bool live;         /* set by graph_prune */
+    bool pure; /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
+    bool mutates;       /* writes to an argument's storage or metadata */
+    bool mutates_input; /* … and that storage may exist outside the graph */
+    bool open;          /* runs user Python (rule 15) */
+    bool live;          /* set by graph_prune */
     PyObject *target;
     uint32_t nargs, nkw;
     GArg *args;        /* nargs positional, then nkw keyword values */
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
     PyObject *example; /* NODE_INPUT: the real tensor seen, borrowed */
-    PyObject *meta;    /* inferred result: meta tensor(s), held by the arena; NULL while pending */
-    PyObject *device;  /* of the result's tensors in the real program, borrowed; NULL: none or not known */
-    bool grad;         /* grad mode it was recorded under */
+    PyObject *
+        meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */
+    PyObject *
+        device; /* of the result's tensors in the real program, borrowed; NULL: none or not known */
+    bool grad;                   /* grad mode it was recorded under */
     const struct Autocast *cast; /* autocast it was recorded under; NULL: as at the start */
-    uint8_t switches;  /* SWITCHES_: changes torch's ambient state and computes nothing */
-    PyCodeObject *co;  /* where it came from, borrowed */
+    uint8_t switches; /* SWITCHES_: changes torch's ambient state and computes nothing */
+    PyCodeObject *co; /* where it came from, borrowed */
     int line;
 } Node;
 
@@ -71,6 +73,7 @@ Status graph_add(Graph *g, Node n, uint32_t *id);
 /* Marks what the outputs and impure nodes need; returns how many operation nodes stay. */
 int graph_prune(Graph *g, const uint32_t *outputs, int noutputs);
 /* "v0 = input L['x'] ; v1 = torch.sin v0", one node a line, live nodes only, numbered in order. */
-void graph_print(Text *t, const Graph *g, const uint32_t *outputs, int noutputs, PyObject *slot_names);
+void graph_print(Text *t, const Graph *g, const uint32_t *outputs, int noutputs,
+                 PyObject *slot_names);
 
 #endif

@@ -195,8 +195,10 @@ static PyTypeObject *deque;
 bool program_ready(void)
 {
     if (deque == NULL) {
-        PyObject *m = PyImport_ImportModule("_collections"); /* no user code: once, at the first freeze */
-        deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque") : NULL; /* no user code: ditto */
+        PyObject *m = PyImport_ImportModule(
+            "_collections"); /* no user code: once, at the first freeze */
+        deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque")
+                  : NULL; /* no user code: ditto */
         Py_XDECREF(m);
     }
     return deque != NULL;

@@ -10,28 +10,40 @@
 #include "source/source.h"
 
 typedef enum {
-    EX_LEAF,   /* value found at a source */
+    EX_LEAF, /* value found at a source */
     EX_CONST,
-    EX_LEN,    /* len() of the list, tuple, dict, set, str … at a source */
-    EX_DIM,    /* dimension `op` of the tensor at a source */
-    EX_UNARY,  /* op: '-', '+', '~', '!' (not), 'b' (bool), 'i' (int), 'f' (float), 's' (str), 'a' (abs) */
-    EX_BINARY, /* op: BinaryOp */
-    EX_COMPARE,/* op: Py_LT … Py_GE */
+    EX_LEN,   /* len() of the list, tuple, dict, set, str … at a source */
+    EX_DIM,   /* dimension `op` of the tensor at a source */
+    EX_UNARY, /* op: '-', '+', '~', '!' (not), 'b' (bool), 'i' (int), 'f' (float), 's' (str), 'a' (abs) */
+    EX_BINARY,  /* op: BinaryOp */
+    EX_COMPARE, /* op: Py_LT … Py_GE */
 } ExprKind;
 
 /* Numbers as BINARY_OP has them (plain forms). */
 typedef enum {
-    BIN_ADD, BIN_AND, BIN_FLOORDIV, BIN_LSHIFT, BIN_MATMUL, BIN_MUL, BIN_MOD, BIN_OR, BIN_POW,
-    BIN_RSHIFT, BIN_SUB, BIN_TRUEDIV, BIN_XOR, BIN_COUNT
+    BIN_ADD,
+    BIN_AND,
+    BIN_FLOORDIV,
+    BIN_LSHIFT,
+    BIN_MATMUL,
+    BIN_MUL,
+    BIN_MOD,
+    BIN_OR,
+    BIN_POW,
+    BIN_RSHIFT,
+    BIN_SUB,
+    BIN_TRUEDIV,
+    BIN_XOR,
+    BIN_COUNT
 } BinaryOp;
 
 typedef struct Expr Expr;
 struct Expr {
     uint8_t kind, op;
-    bool safe;       /* this operation alone cannot raise, whatever its operands of the same types are */
-    bool total;      /* nor can any below */
-    bool large;      /* a value here or below is so large that equality is the better guard */
-    uint16_t size;   /* nodes of the DAG counted with repetition, saturating */
+    bool safe; /* this operation alone cannot raise, whatever its operands of the same types are */
+    bool total; /* nor can any below */
+    bool large; /* a value here or below is so large that equality is the better guard */
+    uint16_t size; /* nodes of the DAG counted with repetition, saturating */
     uint32_t id;
     Expr *a, *b;
     Source *src;

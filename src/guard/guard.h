@@ -21,25 +21,26 @@ typedef enum {
 
 typedef struct Guard {
     GuardKind kind;
-    bool absent;      /* CLASSATTR: the lookup finds nothing */
-    Source *src;      /* NULL for PRED, NORAISE, AMBIENT, CLASSATTR */
-    PyObject *obj;    /* borrowed from the trace (arena_hold) */
-    PyObject *key;    /* CLASSATTR: the name; obj2: the value */
+    bool absent;   /* CLASSATTR: the lookup finds nothing */
+    Source *src;   /* NULL for PRED, NORAISE, AMBIENT, CLASSATTR */
+    PyObject *obj; /* borrowed from the trace (arena_hold) */
+    PyObject *key; /* CLASSATTR: the name; obj2: the value */
     PyObject *obj2;
     Source *other;
     Py_ssize_t n;
-    const void *p;    /* TENSOR, AMBIENT: a block that guard_tensor / guard_ambient understand; DISTINCT: Source*[n] */
-    size_t size;      /* bytes of p to copy at freeze; HASNEXT: how many items ahead */
+    const void *
+        p; /* TENSOR, AMBIENT: a block that guard_tensor / guard_ambient understand; DISTINCT: Source*[n] */
+    size_t size; /* bytes of p to copy at freeze; HASNEXT: how many items ahead */
     Expr *expr;
-    uintptr_t prev;   /* 1 + index of the guard before on the same source */
+    uintptr_t prev; /* 1 + index of the guard before on the same source */
 } Guard;
 
 typedef struct GuardList {
     Arena *arena;
     Journal *journal;
     VEC(Guard) g;
-    PtrMap classes;   /* class -> PtrMap of the names asked */
-    uintptr_t asked;  /* bit set of the GuardKinds without a source; journalled */
+    PtrMap classes;  /* class -> PtrMap of the names asked */
+    uintptr_t asked; /* bit set of the GuardKinds without a source; journalled */
 } GuardList;
 
 /* Records a guard unless the same question stands already (Source.asked). TYPE followed by EQ or IS on one source
@@ -52,7 +53,8 @@ Status guard_is(GuardList *l, Source *s, PyObject *obj);
 Status guard_eq(GuardList *l, Source *s, PyObject *value);
 Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
 Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
-Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *value /* NULL: absent */);
+Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
+                   PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);
@@ -72,24 +74,30 @@ typedef struct Export {
 } Export;
 
 /* Exact-size block owned by the entry. NULL with an exception set. `slot_names`: tuple of str or NULL, for reports. */
-Guards *guards_freeze(GuardList *l, const Export *exports, int nexports, PyObject *slot_names);
+Guards *guards_freeze(GuardList *l, const Export *exports, int nexports,
+                      PyObject *slot_names);
 void guards_free(Guards *g);
 
 /* The check. slots: the point's slots (borrowed), nslots; func: the function entered; exc: exception being handled or NULL.
  * True: out[0..nexports) are new references. False: nothing is written and no exception is set. */
-bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc, PyObject **out);
+bool guards_check(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                  PyObject *exc, PyObject **out);
 int guards_nexports(const Guards *g);
 /* Something it compares by address is gone: no call will ever match again. */
 bool guards_dead(const Guards *g);
 
 /* After a miss: what failed, as text ("type(L['x']) is …, but it is …"). New str. */
-PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots, PyObject *exc);
-PyObject *guards_text(const Guards *g); /* the whole program as text, for explain() and dumps */
+PyObject *guards_why(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
+                     PyObject *exc);
+PyObject *guards_text(
+    const Guards *g); /* the whole program as text, for explain() and dumps */
 
 /* Set by torch/ when torch is there; NULL else (then the guards are never recorded). */
 extern bool (*guard_tensor_check)(PyObject *obj, const void *meta);
 extern bool (*guard_ambient_check)(const void *ambient);
-extern PyObject *(*guard_tensor_why)(PyObject *obj, const void *meta); /* "dtype float32, was float64" */
-extern int64_t (*guard_tensor_dim)(PyObject *obj, int dim); /* size of one dimension; negative: none */
+extern PyObject *(*guard_tensor_why)(PyObject *obj,
+                                     const void *meta); /* "dtype float32, was float64" */
+extern int64_t (*guard_tensor_dim)(PyObject *obj,
+                                   int dim); /* size of one dimension; negative: none */
 
 #endif

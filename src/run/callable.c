@@ -396,7 +396,8 @@ static PyObject *get_own(PyObject *self, void *name)
 static PyObject *compiled_getattro(PyObject *self, PyObject *name)
 {
     if (PyUnicode_CompareWithASCIIString(name, "__module__") == 0)
-        return get_own(self, "__module__"); /* a descriptor of that name would hide the type's own */
+        return get_own(
+            self, "__module__"); /* a descriptor of that name would hide the type's own */
     PyObject *v = PyObject_GenericGetAttr(self, name);
     if (v != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return v;

@@ -21,7 +21,7 @@ typedef struct Entry Entry;
 /* One open frame at a break, outermost first. */
 typedef struct ExitFrame {
     PyCodeObject *co;
-    bool own;          /* the exit owns co; not the code that the exit itself hangs on */
+    bool own; /* the exit owns co; not the code that the exit itself hangs on */
     int at; /* unit of the broken instruction; of the pending CALL in all but the innermost */
     int resume; /* all but the innermost: unit to go on at once the callee has returned */
     int depth; /* operand stack entries, NULLs included; the pending call's operands are gone */
@@ -51,7 +51,7 @@ struct Entry {
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
-    bool used; /* has run at least once */
+    bool used;        /* has run at least once */
     uint64_t hits;
 };
 

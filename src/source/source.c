@@ -32,7 +32,9 @@ static uintptr_t mix(uintptr_t h, uintptr_t x)
 static uintptr_t hash_of(SrcKind kind, const Source *base, PyObject *key, Py_ssize_t index)
 {
     uintptr_t h = mix(kind, (uintptr_t)base >> 4);
-    uintptr_t k = key == NULL ? 0 : kind == SRC_CONST ? (uintptr_t)key >> 4 : const_hash(key);
+    uintptr_t k = key == NULL         ? 0
+                  : kind == SRC_CONST ? (uintptr_t)key >> 4
+                                      : const_hash(key);
     return mix(mix(h, k), (uintptr_t)index);
 }
 

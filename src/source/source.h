@@ -21,15 +21,16 @@ typedef struct Source Source;
 struct Source {
     SrcKind kind;
     uint32_t id;
-    Source *base;      /* NULL for roots */
-    PyObject *key;     /* ATTR, ITEM … : interned str or constant key; CONST: the object */
+    Source *base;  /* NULL for roots */
+    PyObject *key; /* ATTR, ITEM … : interned str or constant key; CONST: the object */
     Py_ssize_t index;
-    Source *chain;     /* hash chain of the table */
-    uintptr_t asked;   /* bit set of GuardKind; journalled */
-    uintptr_t last;    /* 1 + index of the last guard on this source, chained; journalled */
-    uintptr_t npreds;  /* predicates this source is a leaf of; journalled */
-    PyObject *hint;    /* the object found there while tracing, borrowed from the trace; may be NULL */
-    int reg;           /* used by freeze */
+    Source *chain;   /* hash chain of the table */
+    uintptr_t asked; /* bit set of GuardKind; journalled */
+    uintptr_t last;  /* 1 + index of the last guard on this source, chained; journalled */
+    uintptr_t npreds; /* predicates this source is a leaf of; journalled */
+    PyObject *
+        hint; /* the object found there while tracing, borrowed from the trace; may be NULL */
+    int reg; /* used by freeze */
 };
 
 typedef struct Sources {
@@ -41,7 +42,8 @@ typedef struct Sources {
 int sources_init(Sources *t, Arena *arena);
 
 /* Interned; NULL with MemoryError set. `key` is compared by identity for str (intern it), by exact type and value else. */
-Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key, Py_ssize_t index);
+Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key,
+                   Py_ssize_t index);
 
 /* The element of `base` at an index that is an expression; it is kept in `index`. */
 struct Expr;

@@ -222,8 +222,10 @@ PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype)
 {
     int64_t n = extent(m), one = 1;
     PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
-    PyObject *sizes = int_tuple(m->sizes, m->ndim), *strides = int_tuple(m->strides, m->ndim);
-    PyObject *base = flat && step ? empty_strided(flat, step, dtype, false) : NULL, *r = NULL;
+    PyObject *sizes = int_tuple(m->sizes, m->ndim),
+             *strides = int_tuple(m->strides, m->ndim);
+    PyObject *base = flat && step ? empty_strided(flat, step, dtype, false) : NULL,
+             *r = NULL;
     if (base && m->requires_grad)
         base = infer_into_result(base, dtype);
     if (base && sizes && strides)
@@ -741,7 +743,8 @@ uint64_t infer_by_rule; /* results that a shape rule gave, for statistics and te
 
 static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
 {
-    if (op.rule && k->target == c->target && !my.no_rules && (!k->method || own_method(k->target))) {
+    if (op.rule && k->target == c->target && !my.no_rules &&
+        (!k->method || own_method(k->target))) {
         bool loose = false;
         Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
         if (st == ST_BREAK)
@@ -777,7 +780,10 @@ static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject 
         return ST_DECLINE;
     }
     *out = r;
-    *device = seen.tensors == 0 ? NULL : k.moved ? k.moved : c->device ? infer_device(c->device) : NULL;
+    *device = seen.tensors == 0 ? NULL
+              : k.moved         ? k.moved
+              : c->device       ? infer_device(c->device)
+                                : NULL;
     return ST_OK;
 }
 
@@ -788,13 +794,14 @@ static bool autocast_on(void)
 }
 
 /* By torch, or by what it gave before. Under c->grad and muted. */
-static Status infer_anew(InferCall *c, TorchOp op, bool sure, const MemoKey *k, PyObject **out,
-                         PyObject **device)
+static Status infer_anew(InferCall *c, TorchOp op, bool sure, const MemoKey *k,
+                         PyObject **out, PyObject **device)
 {
     MemoVersions before;
     if (k)
         memo_versions(k, &before);
-    Status st = autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
+    Status st =
+        autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);
     return st;
@@ -938,7 +945,8 @@ Status infer_replay(Graph *g, size_t n)
             return ST_ERROR;
         if (node->cast)
             autocast_set(node->cast);
-        Status st = node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node);
+        Status st =
+            node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node);
         if (node->cast)
             autocast_set(&real);
         TRY(st);

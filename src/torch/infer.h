@@ -10,7 +10,8 @@ int infer_init(void);
 
 /* A tensor on the meta device with these sizes, strides, offset, requires_grad, leaf or not, view or not. */
 PyObject *infer_make(const TensorMeta *m, PyObject *dtype);
-PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype); /* of memory that nothing else refers to */
+PyObject *infer_make_view(const TensorMeta *m,
+                          PyObject *dtype); /* of memory that nothing else refers to */
 
 /* The one object we keep for a device: borrowed, lives for ever. */
 PyObject *infer_device(PyObject *device);

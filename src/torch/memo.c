@@ -14,7 +14,7 @@ typedef enum { OUT_TENSOR, OUT_ARG, OUT_CONST, OUT_SEQ } OutTag;
 
 typedef struct Out {
     OutTag tag;
-    uint32_t n; /* items that follow; index of the tensor argument */
+    uint32_t n;    /* items that follow; index of the tensor argument */
     PyObject *obj; /* constant; dtype; type of the sequence: owned or immortal */
     bool requires_grad, is_leaf, is_view;
     int ndim;
@@ -53,7 +53,18 @@ static bool words(MemoKey *k, const void *from, size_t n)
     return true;
 }
 
-enum { TAG_INT = 1, TAG_FLOAT, TAG_COMPLEX, TAG_STR, TAG_SINGLE, TAG_SEQ, TAG_SLICE, TAG_TENSOR, TAG_AGAIN, TAG_DEVICE };
+enum {
+    TAG_INT = 1,
+    TAG_FLOAT,
+    TAG_COMPLEX,
+    TAG_STR,
+    TAG_SINGLE,
+    TAG_SEQ,
+    TAG_SLICE,
+    TAG_TENSOR,
+    TAG_AGAIN,
+    TAG_DEVICE
+};
 
 static bool text(MemoKey *k, PyObject *s)
 {
@@ -78,10 +89,11 @@ static bool tensor(MemoKey *k, PyObject *t)
         return false;
     k->tensors[k->ntensors] = t;
     k->storages[k->ntensors++] = m.storage;
-    uint64_t flags = m.requires_grad | m.is_leaf << 1 | m.has_grad_fn << 2 | m.is_view << 3;
-    return word(k, TAG_TENSOR | flags << 8 | (uint64_t)m.ndim << 16) && word(k, m.keys) && word(k, m.dtype_device) &&
-           word(k, (uint64_t)m.storage_offset) && words(k, m.sizes, (size_t)m.ndim) &&
-           words(k, m.strides, (size_t)m.ndim);
+    uint64_t flags =
+        m.requires_grad | m.is_leaf << 1 | m.has_grad_fn << 2 | m.is_view << 3;
+    return word(k, TAG_TENSOR | flags << 8 | (uint64_t)m.ndim << 16) && word(k, m.keys) &&
+           word(k, m.dtype_device) && word(k, (uint64_t)m.storage_offset) &&
+           words(k, m.sizes, (size_t)m.ndim) && words(k, m.strides, (size_t)m.ndim);
 }
 
 static bool value(MemoKey *k, PyObject *o, int depth);
@@ -89,7 +101,8 @@ static bool value(MemoKey *k, PyObject *o, int depth);
 static bool sequence(MemoKey *k, PyObject *o, int depth)
 {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-    if (depth == MAX_DEPTH || !word(k, TAG_SEQ | (uint64_t)n << 8) || !word(k, (uintptr_t)Py_TYPE(o)))
+    if (depth == MAX_DEPTH || !word(k, TAG_SEQ | (uint64_t)n << 8) ||
+        !word(k, (uintptr_t)Py_TYPE(o)))
         return false;
     for (Py_ssize_t i = 0; i < n; i++)
         if (!value(k, PySequence_Fast_GET_ITEM(o, i), depth + 1))
@@ -100,8 +113,8 @@ static bool sequence(MemoKey *k, PyObject *o, int depth)
 static bool slice(MemoKey *k, PyObject *o, int depth)
 {
     const PySliceObject *s = (PySliceObject *)o;
-    return depth < MAX_DEPTH && word(k, TAG_SLICE) && value(k, s->start, depth + 1) && value(k, s->stop, depth + 1) &&
-           value(k, s->step, depth + 1);
+    return depth < MAX_DEPTH && word(k, TAG_SLICE) && value(k, s->start, depth + 1) &&
+           value(k, s->stop, depth + 1) && value(k, s->step, depth + 1);
 }
 
 static bool integer(MemoKey *k, PyObject *o)
@@ -115,8 +128,9 @@ static bool integer(MemoKey *k, PyObject *o)
 static bool single(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis || t == torch_types.dtype ||
-           t == torch_types.layout || t == torch_types.memory_format;
+    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis ||
+           t == torch_types.dtype || t == torch_types.layout ||
+           t == torch_types.memory_format;
 }
 
 static bool value(MemoKey *k, PyObject *o, int depth)
@@ -144,10 +158,12 @@ static bool value(MemoKey *k, PyObject *o, int depth)
 /* C functions, and Python functions of torch itself. */
 bool infer_own(PyObject *f)
 {
-    if (PyCFunction_Check(f) || Py_IS_TYPE(f, &PyMethodDescr_Type) || Py_IS_TYPE(f, &PyWrapperDescr_Type))
+    if (PyCFunction_Check(f) || Py_IS_TYPE(f, &PyMethodDescr_Type) ||
+        Py_IS_TYPE(f, &PyWrapperDescr_Type))
         return true;
     PyObject *module = PyFunction_Check(f) ? ((PyFunctionObject *)f)->func_module : NULL;
-    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    const char *name =
+        module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     return name && strncmp(name, "torch.", 6) == 0;
 }
 
@@ -177,7 +193,8 @@ bool memo_key(MemoKey *k, const InferCall *c, TorchOp op)
     if (op.view || op.user || op.syncs || !ambient_words(k->w, &k->n))
         return false;
     Py_ssize_t nkw = c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0;
-    if (!target(k, c) || !word(k, (uint64_t)c->nargs << 32 | (uint64_t)nkw << 8 | c->grad) ||
+    if (!target(k, c) ||
+        !word(k, (uint64_t)c->nargs << 32 | (uint64_t)nkw << 8 | c->grad) ||
         !word(k, c->device ? (uintptr_t)infer_device(c->device) : 0))
         return false;
     for (Py_ssize_t i = 0; i < nkw; i++)
@@ -228,21 +245,18 @@ static PyObject *make(const Out **at, const MemoKey *k)
 {
     const Out *o = (*at)++;
     switch (o->tag) {
-    case OUT_TENSOR:
-        return make_tensor(o);
-    case OUT_ARG:
-        return Py_NewRef(k->tensors[o->n]);
-    case OUT_CONST:
-        return Py_NewRef(o->obj);
-    default:
-        return make_sequence(o, at, k);
+    case OUT_TENSOR: return make_tensor(o);
+    case OUT_ARG: return Py_NewRef(k->tensors[o->n]);
+    case OUT_CONST: return Py_NewRef(o->obj);
+    default: return make_sequence(o, at, k);
     }
 }
 
 static Memo *find(const MemoKey *k)
 {
     Memo *m = slots[k->hash % SLOTS];
-    while (m && (m->hash != k->hash || m->nwords != k->n || memcmp(m->words, k->w, 8 * k->n) != 0))
+    while (m && (m->hash != k->hash || m->nwords != k->n ||
+                 memcmp(m->words, k->w, 8 * k->n) != 0))
         m = m->next;
     return m;
 }
@@ -289,10 +303,15 @@ static bool note_tensor(Notes *s, Out *o, PyObject *t, bool single)
             *o = (Out){ .tag = OUT_ARG, .n = (uint32_t)i };
             return true;
         }
-    if (!meta_read(t, &m) || m.storage_offset || (m.is_view && !single) || !own_storage(s, m.storage))
+    if (!meta_read(t, &m) || m.storage_offset || (m.is_view && !single) ||
+        !own_storage(s, m.storage))
         return false;
-    *o = (Out){ .tag = OUT_TENSOR, .obj = Py_XNewRef(meta_dtype(t)), .requires_grad = m.requires_grad,
-                .is_leaf = m.is_leaf, .is_view = m.is_view, .ndim = m.ndim };
+    *o = (Out){ .tag = OUT_TENSOR,
+                .obj = Py_XNewRef(meta_dtype(t)),
+                .requires_grad = m.requires_grad,
+                .is_leaf = m.is_leaf,
+                .is_view = m.is_view,
+                .ndim = m.ndim };
     o->dims = PyMem_RawMalloc(16 * (size_t)m.ndim + 1);
     if (o->dims == NULL)
         return false;
@@ -314,10 +333,13 @@ static bool note(Notes *s, PyObject *r, int depth)
         *o = (Out){ .tag = OUT_CONST, .obj = Py_NewRef(r) };
         return true;
     }
-    bool named = PyTuple_Check(r) && PyObject_HasAttrString((PyObject *)t, "n_sequence_fields");
+    bool named =
+        PyTuple_Check(r) && PyObject_HasAttrString((PyObject *)t, "n_sequence_fields");
     if (depth == MAX_DEPTH || !(t == &PyTuple_Type || t == &PyList_Type || named))
         return false;
-    *o = (Out){ .tag = OUT_SEQ, .n = (uint32_t)PySequence_Fast_GET_SIZE(r), .obj = Py_NewRef(t) };
+    *o = (Out){ .tag = OUT_SEQ,
+                .n = (uint32_t)PySequence_Fast_GET_SIZE(r),
+                .obj = Py_NewRef(t) };
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r); i++)
         if (!note(s, PySequence_Fast_GET_ITEM(r, i), depth + 1))
             return false;
@@ -327,12 +349,15 @@ static bool note(Notes *s, PyObject *r, int depth)
 static bool same_tensor(PyObject *a, PyObject *b)
 {
     TensorMeta x, y;
-    return a == b ||
-           (meta_read(a, &x) && meta_read(b, &y) && x.type == y.type && x.keys == y.keys &&
-            x.dtype_device == y.dtype_device && x.requires_grad == y.requires_grad && x.is_leaf == y.is_leaf &&
-            x.has_grad_fn == y.has_grad_fn && x.is_view == y.is_view && x.ndim == y.ndim && x.numel == y.numel &&
-            x.storage_offset == y.storage_offset && memcmp(x.sizes, y.sizes, 8 * (size_t)x.ndim) == 0 &&
-            memcmp(x.strides, y.strides, 8 * (size_t)x.ndim) == 0 && infer_version(a) == infer_version(b));
+    return a == b || (meta_read(a, &x) && meta_read(b, &y) && x.type == y.type &&
+                      x.keys == y.keys && x.dtype_device == y.dtype_device &&
+                      x.requires_grad == y.requires_grad && x.is_leaf == y.is_leaf &&
+                      x.has_grad_fn == y.has_grad_fn && x.is_view == y.is_view &&
+                      x.ndim == y.ndim && x.numel == y.numel &&
+                      x.storage_offset == y.storage_offset &&
+                      memcmp(x.sizes, y.sizes, 8 * (size_t)x.ndim) == 0 &&
+                      memcmp(x.strides, y.strides, 8 * (size_t)x.ndim) == 0 &&
+                      infer_version(a) == infer_version(b));
 }
 
 static bool same(PyObject *a, PyObject *b)
@@ -345,7 +370,8 @@ static bool same(PyObject *a, PyObject *b)
         return a == b;
     Py_ssize_t n = PySequence_Fast_GET_SIZE(a);
     for (Py_ssize_t i = 0; i < n; i++)
-        if (PySequence_Fast_GET_SIZE(b) != n || !same(PySequence_Fast_GET_ITEM(a, i), PySequence_Fast_GET_ITEM(b, i)))
+        if (PySequence_Fast_GET_SIZE(b) != n ||
+            !same(PySequence_Fast_GET_ITEM(a, i), PySequence_Fast_GET_ITEM(b, i)))
             return false;
     return true;
 }
@@ -384,7 +410,13 @@ static bool insert(const Notes *s, PyObject *target, PyObject *device)
         PyMem_RawFree(outs);
         return false;
     }
-    *m = (Memo){ slots[k->hash % SLOTS], k->hash, (uint32_t)k->n, s->n, Py_NewRef(target), device, outs };
+    *m = (Memo){ slots[k->hash % SLOTS],
+                 k->hash,
+                 (uint32_t)k->n,
+                 s->n,
+                 Py_NewRef(target),
+                 device,
+                 outs };
     memcpy(m->words, k->w, 8 * k->n);
     memcpy(outs, s->v, s->n * sizeof *outs);
     slots[k->hash % SLOTS] = m;
@@ -404,7 +436,8 @@ static bool proves(const Notes *s, PyObject *result)
 }
 
 /* Whether the call left its arguments, and what the key is made of, as they were. */
-static bool untouched(const MemoKey *k, const MemoVersions *before, const InferCall *c, TorchOp op)
+static bool untouched(const MemoKey *k, const MemoVersions *before, const InferCall *c,
+                      TorchOp op)
 {
     MemoKey now;
     if (!memo_key(&now, c, op) || now.n != k->n || memcmp(now.w, k->w, 8 * k->n) != 0)
@@ -421,8 +454,8 @@ void memo_versions(const MemoKey *k, MemoVersions *v)
         v->v[i] = infer_version(k->tensors[i]);
 }
 
-void memo_put(const MemoKey *k, const MemoVersions *before, const InferCall *c, TorchOp op, PyObject *result,
-              PyObject *device)
+void memo_put(const MemoKey *k, const MemoVersions *before, const InferCall *c,
+              TorchOp op, PyObject *result, PyObject *device)
 {
     Notes s = { .k = k };
     if (!untouched(k, before, c, op))

@@ -29,7 +29,7 @@ bool memo_get(const MemoKey *k, PyObject **out, PyObject **device);
 
 /* Before the call, and after it: the result is kept if nothing but it came of the call. */
 void memo_versions(const MemoKey *k, MemoVersions *v);
-void memo_put(const MemoKey *k, const MemoVersions *before, const InferCall *c, TorchOp op, PyObject *result,
-              PyObject *device);
+void memo_put(const MemoKey *k, const MemoVersions *before, const InferCall *c,
+              TorchOp op, PyObject *result, PyObject *device);
 
 #endif

@@ -69,9 +69,9 @@ typedef struct Autocast {
     PyObject *dtype[CAST_DEVICES]; /* borrowed: they live for ever */
 } Autocast;
 
-int autocast_device(const char *name);  /* CAST_CPU …; -1: a device we do not follow */
-int autocast_read(Autocast *a);         /* the real state; -1 with an exception */
-void autocast_set(const Autocast *a);   /* keeps the exception that may be set */
+int autocast_device(const char *name); /* CAST_CPU …; -1: a device we do not follow */
+int autocast_read(Autocast *a);        /* the real state; -1 with an exception */
+void autocast_set(const Autocast *a);  /* keeps the exception that may be set */
 
 typedef struct AmbientSaved {
     bool grad, casts;

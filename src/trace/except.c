@@ -69,7 +69,8 @@ Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
 {
     ExcVar *e;
     TRY(VAR_MAKE(tx, exc, ExcVar, cls, &e));
-    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &e->args)); /* .args: a tuple even if all are constants */
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type,
+                 &e->args)); /* .args: a tuple even if all are constants */
     e->args->n = n;
     e->args->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
     TRY_PTR(e->args->items);
@@ -108,8 +109,10 @@ static Status args_of(Tx *tx, PyObject *value, Var ***v, Py_ssize_t *n)
 Status raise_now(Tx *tx)
 {
     if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_SystemError, "jedlik: an operation failed without an exception");
-    if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception))
+        PyErr_SetString(PyExc_SystemError,
+                        "jedlik: an operation failed without an exception");
+    if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
+        !PyErr_ExceptionMatches(PyExc_Exception))
         return ST_ERROR;
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
@@ -137,7 +140,8 @@ void exc_clear(Tx *tx)
 
 static bool is_exception_class(Var *v)
 {
-    return v->kind == &kind_class && PyType_IsSubtype((PyTypeObject *)v->real, (PyTypeObject *)PyExc_BaseException);
+    return v->kind == &kind_class &&
+           PyType_IsSubtype((PyTypeObject *)v->real, (PyTypeObject *)PyExc_BaseException);
 }
 
 static Status instance_of(Tx *tx, Var *exc, Var **out)
@@ -147,7 +151,8 @@ static Status instance_of(Tx *tx, Var *exc, Var **out)
         TRY(var_call0(tx, exc, &exc));
     TRY(var_real(tx, &exc));
     if (!PyType_IsSubtype(exc->type, (PyTypeObject *)PyExc_BaseException))
-        return raise_type(tx, PyExc_TypeError, "exceptions must derive from BaseException");
+        return raise_type(tx, PyExc_TypeError,
+                          "exceptions must derive from BaseException");
     *out = exc;
     return ST_OK;
 }
@@ -156,7 +161,8 @@ Status except_raise(Tx *tx, Var *exc, Var *cause)
 {
     TRY(instance_of(tx, exc, &exc));
     if (exc->kind != &kind_exc)
-        return graph_break(tx, BRK_UNKNOWN_TYPE, "raise of an existing %s", exc->type->tp_name);
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "raise of an existing %s",
+                           exc->type->tp_name);
     if (cause != NULL) {
         TRY(var_real(tx, &cause));
         if (cause != tx->none)
@@ -175,8 +181,9 @@ static Status check_catchable(Tx *tx, Var **classes, Py_ssize_t n)
         Var *cls = classes[i];
         TRY(var_real(tx, &cls));
         if (!is_exception_class(cls))
-            return raise_type(tx, PyExc_TypeError,
-                              "catching classes that do not inherit from BaseException is not allowed");
+            return raise_type(
+                tx, PyExc_TypeError,
+                "catching classes that do not inherit from BaseException is not allowed");
         classes[i] = cls;
     }
     return ST_OK;
@@ -305,7 +312,8 @@ Status op_pop_except(Tx *tx, Frame *f, const Ins *in)
     Var *v = pop(tx, f);
     TRY(var_real(tx, &v));
     SET(tx, tx->handled, v == tx->none ? tx->inherited : v);
-    bool goes_on = f->code->ins[f->pc].op == OP_RERAISE; /* the clean-up of a handler that did not take it */
+    bool goes_on = f->code->ins[f->pc].op ==
+                   OP_RERAISE; /* the clean-up of a handler that did not take it */
     if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled && !goes_on)
         tx->held = false;
     return ST_OK;
@@ -356,9 +364,12 @@ static Status bound_special(Tx *tx, Var *mgr, PyObject *name, Var **out)
     if (f == NULL && mgr->kind == &kind_opaque)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "`with` over %s", mgr->type->tp_name);
     if (f == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%s' object does not support the context manager protocol%s",
-                          mgr->type->tp_name, name == str___exit__ ? " (missed __exit__ method)" : "");
-    return f->kind == &kind_builtin ? builtin_new(tx, f->real, mgr, out) : method_new(tx, f, mgr, out);
+        return raise_type(tx, PyExc_TypeError,
+                          "'%s' object does not support the context manager protocol%s",
+                          mgr->type->tp_name,
+                          name == str___exit__ ? " (missed __exit__ method)" : "");
+    return f->kind == &kind_builtin ? builtin_new(tx, f->real, mgr, out)
+                                    : method_new(tx, f, mgr, out);
 }
 
 Status op_before_with(Tx *tx, Frame *f, const Ins *in)

@@ -17,7 +17,8 @@ static Status consts_of(Tx *tx, const Code *code, Var ***out)
     Py_ssize_t n = PyTuple_GET_SIZE(code->co->co_consts);
     *out = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
     TRY_PTR(*out);
-    return ptrmap_put(&tx->consts, &tx->arena, &tx->journal, code, *out) ? ST_OK : ST_ERROR;
+    return ptrmap_put(&tx->consts, &tx->arena, &tx->journal, code, *out) ? ST_OK
+                                                                         : ST_ERROR;
 }
 
 Status frame_make(Tx *tx, FuncVar *fn, RetKind ret, Frame **out)
@@ -25,7 +26,8 @@ Status frame_make(Tx *tx, FuncVar *fn, RetKind ret, Frame **out)
     const Code *code = fn->code;
     Frame *f = tx_alloc(tx, sizeof *f);
     TRY_PTR(f);
-    f->slots = tx_alloc(tx, (size_t)(code->nlocalsplus + code->stacksize + 2) * sizeof(Var *));
+    f->slots =
+        tx_alloc(tx, (size_t)(code->nlocalsplus + code->stacksize + 2) * sizeof(Var *));
     TRY_PTR(f->slots);
     TRY(consts_of(tx, code, &f->consts));
     f->fn = fn;
@@ -67,11 +69,15 @@ static Status too_many(Tx *tx, PyCodeObject *co, const Args *a, Py_ssize_t ndefa
 {
     bool plural = ndefaults ? true : co->co_argcount != 1;
     if (ndefaults)
-        return raise_type(tx, PyExc_TypeError, "%U() takes from %zd to %d positional arguments but %d %s given",
-                          co->co_qualname, co->co_argcount - ndefaults, co->co_argcount, a->n,
-                          a->n == 1 ? "was" : "were");
-    return raise_type(tx, PyExc_TypeError, "%U() takes %d positional argument%s but %d %s given", co->co_qualname,
-                      co->co_argcount, plural ? "s" : "", a->n, a->n == 1 ? "was" : "were");
+        return raise_type(
+            tx, PyExc_TypeError,
+            "%U() takes from %zd to %d positional arguments but %d %s given",
+            co->co_qualname, co->co_argcount - ndefaults, co->co_argcount, a->n,
+            a->n == 1 ? "was" : "were");
+    return raise_type(tx, PyExc_TypeError,
+                      "%U() takes %d positional argument%s but %d %s given",
+                      co->co_qualname, co->co_argcount, plural ? "s" : "", a->n,
+                      a->n == 1 ? "was" : "were");
 }
 
 /* What CPython says before it calls a keyword unexpected: f(a=1) where a is positional-only. */
@@ -83,14 +89,17 @@ static Status unexpected(Tx *tx, PyCodeObject *co, const Args *a, PyObject *name
             PyObject *p = PyTuple_GET_ITEM(co->co_localsplusnames, i);
             if (PyUnicode_Compare(p, PyTuple_GET_ITEM(a->kwnames, k)) != 0)
                 continue;
-            names = tx_hold(tx, names ? PyUnicode_FromFormat("%U, %U", names, p) : Py_NewRef(p));
+            names = tx_hold(tx, names ? PyUnicode_FromFormat("%U, %U", names, p)
+                                      : Py_NewRef(p));
             TRY_PTR(names);
         }
     if (names != NULL)
-        return raise_type(tx, PyExc_TypeError,
-                          "%U() got some positional-only arguments passed as keyword arguments: '%U'",
-                          co->co_qualname, names);
-    return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'", co->co_qualname, name);
+        return raise_type(
+            tx, PyExc_TypeError,
+            "%U() got some positional-only arguments passed as keyword arguments: '%U'",
+            co->co_qualname, names);
+    return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'",
+                      co->co_qualname, name);
 }
 
 static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
@@ -100,7 +109,9 @@ static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
         PyObject *name = PyTuple_GET_ITEM(a->kwnames, i);
         int slot = find_param(co, name);
         if (slot >= 0 && f->slots[slot] != NULL)
-            return raise_type(tx, PyExc_TypeError, "%U() got multiple values for argument '%S'", co->co_qualname, name);
+            return raise_type(tx, PyExc_TypeError,
+                              "%U() got multiple values for argument '%S'",
+                              co->co_qualname, name);
         if (slot >= 0)
             f->slots[slot] = a->v[a->n + i];
         else if (rest != NULL)
@@ -121,8 +132,8 @@ static Status missing(Tx *tx, PyCodeObject *co, const int *slots, int n, const c
         Py_SETREF(names, PyUnicode_FromFormat("%U%s'%U'", names, join, name));
     }
     TRY_PTR(tx_hold(tx, names));
-    return raise_type(tx, PyExc_TypeError, "%U() missing %i required %s argument%s: %U", co->co_qualname, n, what,
-                      n == 1 ? "" : "s", names);
+    return raise_type(tx, PyExc_TypeError, "%U() missing %i required %s argument%s: %U",
+                      co->co_qualname, n, what, n == 1 ? "" : "s", names);
 }
 
 static Status bind_defaults(Tx *tx, Frame *f)
@@ -146,7 +157,8 @@ static Status bind_defaults(Tx *tx, Frame *f)
     for (int i = co->co_argcount; i < co->co_argcount + co->co_kwonlyargcount; i++) {
         if (f->slots[i] != NULL)
             continue;
-        TRY(func_kwdefault(tx, f->fn, PyTuple_GET_ITEM(co->co_localsplusnames, i), &f->slots[i]));
+        TRY(func_kwdefault(tx, f->fn, PyTuple_GET_ITEM(co->co_localsplusnames, i),
+                           &f->slots[i]));
         if (f->slots[i] == NULL && n < 256)
             lost[n++] = i;
     }
@@ -175,7 +187,8 @@ static Status bind(Tx *tx, Frame *f, const Args *a)
         TRY(func_ndefaults(tx, f->fn, &ndefaults));
         return too_many(tx, co, a, ndefaults);
     }
-    return a->n >= co->co_argcount && !co->co_kwonlyargcount ? ST_OK : bind_defaults(tx, f);
+    return a->n >= co->co_argcount && !co->co_kwonlyargcount ? ST_OK
+                                                             : bind_defaults(tx, f);
 }
 
 static Status enterable(Tx *tx, FuncVar *fn)

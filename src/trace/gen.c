@@ -82,7 +82,8 @@ Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out)
         return ST_OK;
     }
     if (g->state == GEN_CREATED && sent != tx->none)
-        return raise_type(tx, PyExc_TypeError, "can't send non-None value to a just-started generator");
+        return raise_type(tx, PyExc_TypeError,
+                          "can't send non-None value to a just-started generator");
     TRY(reenter(tx, g));
     TRY(push(tx, g->frame, sent));
     return run(tx, g, NULL, out);
@@ -95,7 +96,8 @@ static Var *delegate_of(GenVar *g)
 {
     Frame *f = g->frame;
     const Ins *in = &f->code->ins[f->pc];
-    if (g->state != GEN_SUSPENDED || in->op != OP_RESUME || (in->arg & 3) < 2 || in[-2].op != OP_SEND)
+    if (g->state != GEN_SUSPENDED || in->op != OP_RESUME || (in->arg & 3) < 2 ||
+        in[-2].op != OP_SEND)
         return NULL;
     return f->slots[f->sp - 1];
 }
@@ -165,7 +167,8 @@ static Status throw_below(Tx *tx, GenVar *g, Var *under, Var *exc, Var **out)
             return throw_here(tx, g, exc, out);
     }
     SET(tx, g->state, GEN_RUNNING);
-    Status st = throw ? var_call1(tx, throw, exc, &v) : gen_throw(tx, AS(GenVar, under), exc, &v);
+    Status st =
+        throw ? var_call1(tx, throw, exc, &v) : gen_throw(tx, AS(GenVar, under), exc, &v);
     SET(tx, g->state, GEN_SUSPENDED);
     if (st == ST_OK && v != NULL) {
         *out = v;
@@ -206,7 +209,8 @@ Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out)
     if (under == NULL)
         return throw_here(tx, g, exc, out);
     TRY(var_real(tx, &under));
-    return is_exit(exc) ? exit_below(tx, g, under, exc, out) : throw_below(tx, g, under, exc, out);
+    return is_exit(exc) ? exit_below(tx, g, under, exc, out)
+                        : throw_below(tx, g, under, exc, out);
 }
 
 Status gen_close(Tx *tx, GenVar *g)
@@ -218,12 +222,14 @@ Status gen_close(Tx *tx, GenVar *g)
     }
     TRY(exc_new(tx, (PyTypeObject *)PyExc_GeneratorExit, NULL, 0, &exc));
     Status st = gen_throw(tx, g, exc, &v);
-    if (st == ST_RAISE && (exc_matches(tx, PyExc_GeneratorExit) || exc_matches(tx, PyExc_StopIteration))) {
+    if (st == ST_RAISE &&
+        (exc_matches(tx, PyExc_GeneratorExit) || exc_matches(tx, PyExc_StopIteration))) {
         exc_clear(tx);
         return ST_OK;
     }
     TRY(st);
-    return v ? raise_type(tx, PyExc_RuntimeError, "generator ignored GeneratorExit") : ST_OK;
+    return v ? raise_type(tx, PyExc_RuntimeError, "generator ignored GeneratorExit")
+             : ST_OK;
 }
 
 /* -- The kind ------------------------------------------------------------------------- */
@@ -257,7 +263,8 @@ static Status finish(Tx *tx, Var *v, Var **out)
         return ST_OK;
     }
     Var *value = tx->result ? tx->result : tx->none, *exc;
-    TRY(exc_new(tx, (PyTypeObject *)PyExc_StopIteration, &value, value == tx->none ? 0 : 1, &exc));
+    TRY(exc_new(tx, (PyTypeObject *)PyExc_StopIteration, &value,
+                value == tx->none ? 0 : 1, &exc));
     return raise_var(tx, exc);
 }
 

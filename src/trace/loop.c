@@ -51,7 +51,8 @@ static Status uncaught(Tx *tx)
     ExcVar *e = tx->exc->kind == &kind_exc ? AS(ExcVar, tx->exc) : NULL;
     Var *first = e && e->args && e->args->n ? e->args->items[0] : NULL;
     if (first && first->kind == &kind_const && PyUnicode_Check(first->real))
-        return graph_break(tx, BRK_UNCAUGHT, "%s: %U", tx->exc->type->tp_name, first->real);
+        return graph_break(tx, BRK_UNCAUGHT, "%s: %U", tx->exc->type->tp_name,
+                           first->real);
     return graph_break(tx, BRK_UNCAUGHT, "%s", tx->exc->type->tp_name);
 }
 
@@ -101,7 +102,8 @@ static void rewind_break(Tx *tx)
         journal_rewind(&tx->journal, f->mark);
     }
     tx->top = f;
-    if (f->cur > 0 && f->code->ins[f->cur - 1].op == OP_KW_NAMES) /* one unit with its CALL */
+    if (f->cur > 0 &&
+        f->code->ins[f->cur - 1].op == OP_KW_NAMES) /* one unit with its CALL */
         f->cur--;
 }
 

@@ -77,9 +77,18 @@ static Status unary(Tx *tx, Frame *f, char op)
     return push(tx, f, v);
 }
 
-Status op_unary_positive(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '+'); }
-Status op_unary_negative(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '-'); }
-Status op_unary_invert(Tx *tx, Frame *f, const Ins *in) { return unary(tx, f, '~'); }
+Status op_unary_positive(Tx *tx, Frame *f, const Ins *in)
+{
+    return unary(tx, f, '+');
+}
+Status op_unary_negative(Tx *tx, Frame *f, const Ins *in)
+{
+    return unary(tx, f, '-');
+}
+Status op_unary_invert(Tx *tx, Frame *f, const Ins *in)
+{
+    return unary(tx, f, '~');
+}
 
 Status op_unary_not(Tx *tx, Frame *f, const Ins *in)
 {
@@ -194,7 +203,8 @@ Status op_format_value(Tx *tx, Frame *f, const Ins *in)
 
 Status op_build_slice(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *step = in->arg == 3 ? pop(tx, f) : tx->none, *stop = pop(tx, f), *start = pop(tx, f), *v;
+    Var *step = in->arg == 3 ? pop(tx, f) : tx->none, *stop = pop(tx, f),
+        *start = pop(tx, f), *v;
     TRY(slice_new(tx, start, stop, step, &v));
     return push(tx, f, v);
 }
@@ -232,7 +242,8 @@ static bool no_iteration(Var *v)
 static Status not_iterable_after_star(Tx *tx, Var *v, Status st)
 {
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && no_iteration(v))
-        return raise_type(tx, PyExc_TypeError, "Value after * must be an iterable, not %s", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "Value after * must be an iterable, not %s", v->type->tp_name);
     return st;
 }
 
@@ -277,7 +288,8 @@ static Status mapping_items(Tx *tx, Var *v, Var ***keys, Var ***values, Py_ssize
     Var *k;
     Status st = var_call_method(tx, v, "keys", NULL, 0, &k);
     if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
-        return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping",
+                          v->type->tp_name);
     TRY(st);
     TRY(var_unpack(tx, k, keys, n));
     *values = tx_alloc(tx, (size_t)(*n + 1) * sizeof(Var *));
@@ -310,8 +322,10 @@ static Status function_text(Tx *tx, Var *fn, PyObject **out)
     TRY(var_getattr_opt(tx, fn, str___module__, &module));
     if (module != NULL)
         TRY(var_const(tx, module, &m));
-    bool named = m && PyUnicode_Check(m) && PyUnicode_CompareWithASCIIString(m, "builtins");
-    *out = tx_hold(tx, named ? PyUnicode_FromFormat("%S.%S()", m, n) : PyUnicode_FromFormat("%S()", n));
+    bool named =
+        m && PyUnicode_Check(m) && PyUnicode_CompareWithASCIIString(m, "builtins");
+    *out = tx_hold(tx, named ? PyUnicode_FromFormat("%S.%S()", m, n)
+                             : PyUnicode_FromFormat("%S()", n));
     return *out ? ST_OK : ST_ERROR;
 }
 
@@ -319,7 +333,8 @@ static Status merge_twice(Tx *tx, Frame *f, PyObject *key, int depth)
 {
     PyObject *text = NULL;
     TRY(function_text(tx, peek(f, depth + 2), &text));
-    return raise_type(tx, PyExc_TypeError, "%U got multiple values for keyword argument '%U'", text, key);
+    return raise_type(tx, PyExc_TypeError,
+                      "%U got multiple values for keyword argument '%U'", text, key);
 }
 
 static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int depth)
@@ -352,7 +367,8 @@ static Status unpackable(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
     TRY(var_real(tx, &v));
     Status st = var_unpack(tx, v, items, n);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && no_iteration(v))
-        return raise_type(tx, PyExc_TypeError, "cannot unpack non-iterable %s object", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "cannot unpack non-iterable %s object",
+                          v->type->tp_name);
     return st;
 }
 
@@ -362,9 +378,12 @@ Status op_unpack_sequence(Tx *tx, Frame *f, const Ins *in)
     Py_ssize_t n;
     TRY(unpackable(tx, pop(tx, f), &items, &n));
     if (n < in->arg)
-        return raise_type(tx, PyExc_ValueError, "not enough values to unpack (expected %d, got %zd)", in->arg, n);
+        return raise_type(tx, PyExc_ValueError,
+                          "not enough values to unpack (expected %d, got %zd)", in->arg,
+                          n);
     if (n > in->arg)
-        return raise_type(tx, PyExc_ValueError, "too many values to unpack (expected %d)", in->arg);
+        return raise_type(tx, PyExc_ValueError, "too many values to unpack (expected %d)",
+                          in->arg);
     for (Py_ssize_t i = n; i-- > 0;)
         TRY(push(tx, f, items[i]));
     return ST_OK;
@@ -377,7 +396,8 @@ Status op_unpack_ex(Tx *tx, Frame *f, const Ins *in)
     Py_ssize_t n;
     TRY(unpackable(tx, pop(tx, f), &items, &n));
     if (n < before + after)
-        return raise_type(tx, PyExc_ValueError, "not enough values to unpack (expected at least %d, got %zd)",
+        return raise_type(tx, PyExc_ValueError,
+                          "not enough values to unpack (expected at least %d, got %zd)",
                           before + after, n);
     TRY(list_new(tx, items + before, n - before - after, &rest));
     for (Py_ssize_t i = n; i-- > n - after;)

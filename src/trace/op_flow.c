@@ -28,8 +28,14 @@ static Status jump_if(Tx *tx, Frame *f, const Ins *in, bool want)
     return yes == want ? jump_to(tx, f, in) : ST_OK;
 }
 
-Status op_pop_jump_if_false(Tx *tx, Frame *f, const Ins *in) { return jump_if(tx, f, in, false); }
-Status op_pop_jump_if_true(Tx *tx, Frame *f, const Ins *in) { return jump_if(tx, f, in, true); }
+Status op_pop_jump_if_false(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_if(tx, f, in, false);
+}
+Status op_pop_jump_if_true(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_if(tx, f, in, true);
+}
 
 static Status jump_if_none(Tx *tx, Frame *f, const Ins *in, bool want)
 {
@@ -39,8 +45,14 @@ static Status jump_if_none(Tx *tx, Frame *f, const Ins *in, bool want)
     return none == want ? jump_to(tx, f, in) : ST_OK;
 }
 
-Status op_pop_jump_if_none(Tx *tx, Frame *f, const Ins *in) { return jump_if_none(tx, f, in, true); }
-Status op_pop_jump_if_not_none(Tx *tx, Frame *f, const Ins *in) { return jump_if_none(tx, f, in, false); }
+Status op_pop_jump_if_none(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_if_none(tx, f, in, true);
+}
+Status op_pop_jump_if_not_none(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_if_none(tx, f, in, false);
+}
 
 static Status jump_or_pop(Tx *tx, Frame *f, const Ins *in, bool want)
 {
@@ -52,8 +64,14 @@ static Status jump_or_pop(Tx *tx, Frame *f, const Ins *in, bool want)
     return ST_OK;
 }
 
-Status op_jump_if_false_or_pop(Tx *tx, Frame *f, const Ins *in) { return jump_or_pop(tx, f, in, false); }
-Status op_jump_if_true_or_pop(Tx *tx, Frame *f, const Ins *in) { return jump_or_pop(tx, f, in, true); }
+Status op_jump_if_false_or_pop(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_or_pop(tx, f, in, false);
+}
+Status op_jump_if_true_or_pop(Tx *tx, Frame *f, const Ins *in)
+{
+    return jump_or_pop(tx, f, in, true);
+}
 
 Status op_get_iter(Tx *tx, Frame *f, const Ins *in)
 {
@@ -94,7 +112,8 @@ Status op_call(Tx *tx, Frame *f, const Ins *in)
     f->kwnames = NULL;
     int total = in->arg, nkw = kwnames ? (int)PyTuple_GET_SIZE(kwnames) : 0;
     Var **args = &f->slots[f->sp - (size_t)total];
-    bool method = args[-2] != NULL; /* [function, self, args…] or [NULL, callable, args…] */
+    bool method =
+        args[-2] != NULL; /* [function, self, args…] or [NULL, callable, args…] */
     Var *fn = method ? args[-2] : args[-1];
     int n = total + method;
     Var **v = tx_alloc(tx, (size_t)(n + 1) * sizeof *v);
@@ -130,12 +149,14 @@ static Status keywords(Tx *tx, Var *kwargs, Args *a, Var ***values)
 
 Status op_call_function_ex(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *kwargs = (in->arg & 1) ? pop(tx, f) : NULL, *pos = pop(tx, f), *fn = pop(tx, f), **items, **values = NULL;
+    Var *kwargs = (in->arg & 1) ? pop(tx, f) : NULL, *pos = pop(tx, f), *fn = pop(tx, f),
+        **items, **values = NULL;
     Py_ssize_t n;
     Args a = { 0 };
     pop(tx, f); /* the NULL below */
     TRY(var_real(tx, &pos));
-    if (pos->type && pos->type->tp_iter == NULL && pos->type->tp_as_sequence == NULL) /* its TypeError names the function */
+    if (pos->type && pos->type->tp_iter == NULL &&
+        pos->type->tp_as_sequence == NULL) /* its TypeError names the function */
         return graph_break(tx, BRK_NO_SLOT, "%s after *", pos->type->tp_name);
     TRY(var_unpack(tx, pos, &items, &n));
     if (kwargs != NULL)
@@ -225,10 +246,12 @@ static Status package_of(Tx *tx, Frame *f, PyObject **out)
     if (v == NULL)
         return graph_break(tx, BRK_IMPORT, "relative import without a package");
     TRY(var_const(tx, v, out));
-    return *out && PyUnicode_Check(*out) ? ST_OK : graph_break(tx, BRK_IMPORT, "relative import");
+    return *out && PyUnicode_Check(*out) ? ST_OK
+                                         : graph_break(tx, BRK_IMPORT, "relative import");
 }
 
-static Status absolute_name(Tx *tx, Frame *f, PyObject *name, Py_ssize_t level, PyObject **out)
+static Status absolute_name(Tx *tx, Frame *f, PyObject *name, Py_ssize_t level,
+                            PyObject **out)
 {
     *out = name;
     if (level == 0)
@@ -236,13 +259,15 @@ static Status absolute_name(Tx *tx, Frame *f, PyObject *name, Py_ssize_t level, 
     PyObject *package;
     TRY(package_of(tx, f, &package));
     for (Py_ssize_t i = 1; i < level; i++) {
-        Py_ssize_t dot = PyUnicode_FindChar(package, '.', 0, PyUnicode_GET_LENGTH(package), -1);
+        Py_ssize_t dot =
+            PyUnicode_FindChar(package, '.', 0, PyUnicode_GET_LENGTH(package), -1);
         if (dot < 0)
             return graph_break(tx, BRK_IMPORT, "relative import beyond the top");
         package = tx_hold(tx, PyUnicode_Substring(package, 0, dot));
         TRY_PTR(package);
     }
-    *out = PyUnicode_GET_LENGTH(name) ? PyUnicode_FromFormat("%U.%U", package, name) : Py_NewRef(package);
+    *out = PyUnicode_GET_LENGTH(name) ? PyUnicode_FromFormat("%U.%U", package, name)
+                                      : Py_NewRef(package);
     TRY_PTR(tx_hold(tx, *out));
     return ST_OK;
 }
@@ -260,7 +285,8 @@ static Status loaded_module(Tx *tx, PyObject *name, Var **out)
     tx_hold(tx, busy);
     if (initializing)
         return graph_break(tx, BRK_IMPORT, "%U is being imported", name);
-    Source *modules = source_get(&tx->sources, SRC_CONST, NULL, PyImport_GetModuleDict(), 0);
+    Source *modules =
+        source_get(&tx->sources, SRC_CONST, NULL, PyImport_GetModuleDict(), 0);
     TRY_PTR(modules);
     Source *src = source_get(&tx->sources, SRC_ITEM, modules, name, 0);
     TRY_PTR(src);
@@ -369,7 +395,8 @@ static Status send_to(Tx *tx, Var *receiver, Var *sent, Var **v, Var **value)
     else
         return var_next(tx, receiver, v);
     if (st == ST_OK && *v == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not an iterator", receiver->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not an iterator",
+                          receiver->type->tp_name);
     if (st != ST_RAISE)
         return st;
     Var *raised;

@@ -18,14 +18,21 @@ static Status by_flag(Tx *tx, Frame *f, unsigned long flag)
     return push(tx, f, tx_bool(tx, (t->tp_flags & flag) != 0));
 }
 
-Status op_match_mapping(Tx *tx, Frame *f, const Ins *in) { return by_flag(tx, f, Py_TPFLAGS_MAPPING); }
-Status op_match_sequence(Tx *tx, Frame *f, const Ins *in) { return by_flag(tx, f, Py_TPFLAGS_SEQUENCE); }
+Status op_match_mapping(Tx *tx, Frame *f, const Ins *in)
+{
+    return by_flag(tx, f, Py_TPFLAGS_MAPPING);
+}
+Status op_match_sequence(Tx *tx, Frame *f, const Ins *in)
+{
+    return by_flag(tx, f, Py_TPFLAGS_SEQUENCE);
+}
 
 static Status key_value(Tx *tx, Var *subject, Var *key, Var **out)
 {
     bool there;
     *out = NULL;
-    TRY(var_contains(tx, subject, key, &there)); /* dict.get with a dummy in CPython; the same for dicts */
+    TRY(var_contains(tx, subject, key,
+                     &there)); /* dict.get with a dummy in CPython; the same for dicts */
     return there ? var_getitem(tx, subject, key, out) : ST_OK;
 }
 
@@ -36,7 +43,8 @@ Status op_match_keys(Tx *tx, Frame *f, const Ins *in)
     TRY(var_real(tx, &subject));
     Var *c = var_content(subject);
     if (c == NULL || c->kind != &kind_dict || subject->kind != &kind_dict)
-        return graph_break(tx, BRK_NO_SLOT, "mapping pattern over %s", subject->type->tp_name);
+        return graph_break(tx, BRK_NO_SLOT, "mapping pattern over %s",
+                           subject->type->tp_name);
     TRY(var_unpack(tx, peek(f, 1), &keys, &n));
     Var **values = tx_alloc(tx, (size_t)(n + 1) * sizeof *values);
     TRY_PTR(values);
@@ -55,7 +63,8 @@ static bool matches_self(PyTypeObject *t)
     return (t->tp_flags & (1UL << 22)) != 0; /* _Py_TPFLAGS_MATCH_SELF */
 }
 
-static Status attribute(Tx *tx, Var *subject, Var *name, Var **values, Py_ssize_t *n, bool *found)
+static Status attribute(Tx *tx, Var *subject, Var *name, Var **values, Py_ssize_t *n,
+                        bool *found)
 {
     PyObject *s;
     Var *v;
@@ -72,7 +81,8 @@ static Status attribute(Tx *tx, Var *subject, Var *name, Var **values, Py_ssize_
     return ST_OK;
 }
 
-static Status positional(Tx *tx, Var *subject, Var *cls, int count, Var **values, Py_ssize_t *n, bool *found)
+static Status positional(Tx *tx, Var *subject, Var *cls, int count, Var **values,
+                         Py_ssize_t *n, bool *found)
 {
     Var *names, **items;
     Py_ssize_t have = 0;
@@ -80,20 +90,24 @@ static Status positional(Tx *tx, Var *subject, Var *cls, int count, Var **values
     TRY(var_getattr_opt(tx, cls, str___match_args__, &names));
     if (names == NULL && matches_self(t)) {
         if (count > 1)
-            return raise_type(tx, PyExc_TypeError, "%s() accepts 1 positional sub-pattern (%d given)", t->tp_name, count);
+            return raise_type(tx, PyExc_TypeError,
+                              "%s() accepts 1 positional sub-pattern (%d given)",
+                              t->tp_name, count);
         values[(*n)++] = subject;
         return ST_OK;
     }
     if (names != NULL) {
         TRY(var_real(tx, &names));
         if (!PyType_HasFeature(names->type, Py_TPFLAGS_TUPLE_SUBCLASS))
-            return raise_type(tx, PyExc_TypeError, "%s.__match_args__ must be a tuple (got %s)", t->tp_name,
+            return raise_type(tx, PyExc_TypeError,
+                              "%s.__match_args__ must be a tuple (got %s)", t->tp_name,
                               names->type->tp_name);
         TRY(var_unpack(tx, names, &items, &have));
     }
     if (have < count)
-        return raise_type(tx, PyExc_TypeError, "%s() accepts %zd positional sub-pattern%s (%d given)", t->tp_name,
-                          have, have == 1 ? "" : "s", count);
+        return raise_type(tx, PyExc_TypeError,
+                          "%s() accepts %zd positional sub-pattern%s (%d given)",
+                          t->tp_name, have, have == 1 ? "" : "s", count);
     for (int i = 0; i < count && *found; i++)
         TRY(attribute(tx, subject, items[i], values, n, found));
     return ST_OK;

@@ -12,7 +12,8 @@ Status op_nop(Tx *tx, Frame *f, const Ins *in)
 
 Status op_bug(Tx *tx, Frame *f, const Ins *in)
 {
-    PyErr_Format(PyExc_SystemError, "jedlik: instruction %s reached the tracer", op_name(in->op));
+    PyErr_Format(PyExc_SystemError, "jedlik: instruction %s reached the tracer",
+                 op_name(in->op));
     return ST_ERROR;
 }
 
@@ -56,9 +57,13 @@ static Status unbound(Tx *tx, Frame *f, int slot)
 {
     PyObject *name = PyTuple_GET_ITEM(f->code->co->co_localsplusnames, slot);
     if (f->code->kinds[slot] & SLOT_FREE)
-        return raise_type(tx, PyExc_NameError, "cannot access free variable '%U' where it is not associated with a value in enclosing scope", name);
-    return raise_type(tx, PyExc_UnboundLocalError,
-                      "cannot access local variable '%U' where it is not associated with a value", name);
+        return raise_type(tx, PyExc_NameError,
+                          "cannot access free variable '%U' where it is not associated "
+                          "with a value in enclosing scope",
+                          name);
+    return raise_type(
+        tx, PyExc_UnboundLocalError,
+        "cannot access local variable '%U' where it is not associated with a value", name);
 }
 
 Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
@@ -81,7 +86,8 @@ static Status leave_slot(Tx *tx, Var *old)
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = finalized(o);
-    Py_ssize_t n = PyTuple_CheckExact(o) || PyList_CheckExact(o) ? PySequence_Fast_GET_SIZE(o) : 0;
+    Py_ssize_t n =
+        PyTuple_CheckExact(o) || PyList_CheckExact(o) ? PySequence_Fast_GET_SIZE(o) : 0;
     for (Py_ssize_t i = 0; i < n && i < MANY && !runs; i++)
         runs = finalized(PySequence_Fast_GET_ITEM(o, i));
     return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name) : ST_OK;
@@ -159,7 +165,8 @@ Status op_delete_global(Tx *tx, Frame *f, const Ins *in)
     PyObject *name = name_of(f, in);
     bool was;
     TRY(dict_del(tx, AS(DictVar, f->fn->globals), name, PyObject_Hash(name), &was));
-    return was ? ST_OK : raise_type(tx, PyExc_NameError, "name '%U' is not defined", name);
+    return was ? ST_OK
+               : raise_type(tx, PyExc_NameError, "name '%U' is not defined", name);
 }
 
 /* -- Cells ---------------------------------------------------------------------------------- */

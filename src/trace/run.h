@@ -7,7 +7,8 @@
 #include "trace/tx.h"
 
 typedef Status (*OpFn)(Tx *tx, Frame *f, const Ins *in);
-#define OP(name, pop, push, operand, handler) Status op_##handler(Tx *tx, Frame *f, const Ins *in);
+#define OP(name, pop, push, operand, handler)                                            \
+    Status op_##handler(Tx *tx, Frame *f, const Ins *in);
 #include "bytecode/ops.def"
 #undef OP
 

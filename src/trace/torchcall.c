@@ -26,7 +26,9 @@ Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta)
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id)
 {
     if (t->node == 0) {
-        Node n = { .kind = NODE_INPUT, .src = t->v.src, .example = t->v.real, .pure = true };
+        Node n = {
+            .kind = NODE_INPUT, .src = t->v.src, .example = t->v.real, .pure = true
+        };
         TRY(tensor_meta(tx, t, &n.meta));
         TRY(graph_add(&tx->graph, n, id));
         SET(tx, t->node, (uintptr_t)*id + 1);
@@ -39,11 +41,11 @@ Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id)
 
 typedef struct Build {
     Tx *tx;
-    PyObject *device;  /* of the first tensor that has dimensions, else of the first */
+    PyObject *device; /* of the first tensor that has dimensions, else of the first */
     bool device_sure;
-    bool external;     /* a tensor argument may alias memory outside of the graph */
+    bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
-    Var *metas[64];    /* tensor Vars among the arguments, to find results that are one of them */
+    Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int nmetas;
 } Build;
 
@@ -56,7 +58,8 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     TRY(tensor_meta(b->tx, t, real));
     b->has_tensor = true;
     b->external |= t->external;
-    if (b->device == NULL || !b->device_sure) { /* a tensor with dimensions decides over scalars */
+    if (b->device == NULL ||
+        !b->device_sure) { /* a tensor with dimensions decides over scalars */
         TensorMeta m;
         b->device_sure = meta_read(*real, &m) && m.ndim > 0;
         if (b->device == NULL || b->device_sure)
@@ -67,7 +70,8 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     return ST_OK;
 }
 
-static Status sequence(Build *b, Var **items, Py_ssize_t n, bool list, GArg *g, PyObject **real)
+static Status sequence(Build *b, Var **items, Py_ssize_t n, bool list, GArg *g,
+                       PyObject **real)
 {
     Tx *tx = b->tx;
     g->tag = list ? GA_LIST : GA_TUPLE;
@@ -118,7 +122,8 @@ static Status dict_arg(Build *b, DictVar *d, GArg *g, PyObject **real)
         TRY(tree(b, keys[i], &g->items[2 * i], &k));
         TRY(tree(b, values[i], &g->items[2 * i + 1], &o));
         if (g->items[2 * i].tag != GA_CONST || PyDict_SetItem(*real, k, o) < 0)
-            return graph_break(tx, BRK_TORCH_CALL, "a dict argument with keys that are not constants");
+            return graph_break(tx, BRK_TORCH_CALL,
+                               "a dict argument with keys that are not constants");
     }
     return ST_OK;
 }
@@ -127,10 +132,13 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
 {
     g->tag = GA_CONST;
     TRY(var_const(b->tx, v, real));
-    if (*real == NULL && (v->kind == &kind_class || v->kind == &kind_builtin || v->kind == &kind_func) && v->real)
+    if (*real == NULL &&
+        (v->kind == &kind_class || v->kind == &kind_builtin || v->kind == &kind_func) &&
+        v->real)
         *real = v->real;
     if (*real == NULL)
-        return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
+        return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
+                           v->type->tp_name);
     g->obj = *real;
     return ST_OK;
 }
@@ -189,7 +197,8 @@ static Var *same_object(Build *b, PyObject *meta)
     return NULL;
 }
 
-static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t node, bool external, Var **out)
+static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t node,
+                            bool external, Var **out)
 {
     TensorVar *t;
     Var *same = same_object(b, meta);
@@ -198,7 +207,8 @@ static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t
     t->meta = meta;
     t->device = device;
     t->external = external;
-    t->same = same ? (AS(TensorVar, same)->same ? AS(TensorVar, same)->same : same) : NULL;
+    t->same =
+        same ? (AS(TensorVar, same)->same ? AS(TensorVar, same)->same : same) : NULL;
     *out = &t->v;
     return ST_OK;
 }
@@ -214,14 +224,20 @@ static PyObject *getitem_target(void)
     return fn;
 }
 
-static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node, bool external, Var **out);
+static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node,
+                          bool external, Var **out);
 
-static Status item_result(Build *b, PyObject *o, PyObject *device, uint32_t parent, Py_ssize_t i, bool external, Var **out)
+static Status item_result(Build *b, PyObject *o, PyObject *device, uint32_t parent,
+                          Py_ssize_t i, bool external, Var **out)
 {
     Tx *tx = b->tx;
     if (!holds_tensor(o))
         return wrap_result(b, o, device, parent, external, out);
-    Node n = { .kind = NODE_FUNCTION, .target = getitem_target(), .nargs = 2, .pure = true, .meta = o };
+    Node n = { .kind = NODE_FUNCTION,
+               .target = getitem_target(),
+               .nargs = 2,
+               .pure = true,
+               .meta = o };
     n.args = tx_alloc(tx, 2 * sizeof(GArg));
     TRY_PTR(n.args);
     n.args[0] = (GArg){ .tag = GA_NODE, .node = parent };
@@ -234,7 +250,8 @@ static Status item_result(Build *b, PyObject *o, PyObject *device, uint32_t pare
     return wrap_result(b, o, device, id, external, out);
 }
 
-static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node, bool external, Var **out)
+static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node,
+                          bool external, Var **out)
 {
     Tx *tx = b->tx;
     if (torch_is_tensor(o))
@@ -247,8 +264,10 @@ static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node
     Var **items = tx_alloc(tx, (size_t)(n + 1) * sizeof *items);
     TRY_PTR(items);
     for (Py_ssize_t i = 0; i < n; i++)
-        TRY(item_result(b, PySequence_Fast_GET_ITEM(o, i), device, node, i, external, &items[i]));
-    return PyList_Check(o) ? list_new(tx, items, n, out) : tuple_new_type(tx, Py_TYPE(o), items, n, out);
+        TRY(item_result(b, PySequence_Fast_GET_ITEM(o, i), device, node, i, external,
+                        &items[i]));
+    return PyList_Check(o) ? list_new(tx, items, n, out)
+                           : tuple_new_type(tx, Py_TYPE(o), items, n, out);
 }
 
 /* -- The call ---------------------------------------------------------------------------------- */
@@ -269,20 +288,28 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     return ST_OK;
 }
 
-static const char *target_name(PyObject *target)
+static const char *target_name(Tx *tx, PyObject *target)
 {
-    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target) : PyObject_GetAttr(target, str___name__);
-    const char *s = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
+                                             : PyObject_GetAttr(target, str___name__);
     PyErr_Clear();
-    Py_XDECREF(name); /* still owned by the function or the interned table */
+    const char *s =
+        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
     return s ? s : "?";
 }
 
-static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result, PyObject **device)
+static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
+                    PyObject **device)
 {
     Tx *tx = b->tx;
-    InferCall c = { .kind = n->kind, .target = n->target, .args = reals, .nargs = (Py_ssize_t)n->nargs,
-                    .kwnames = n->kwnames, .device = b->device, .grad = tx->grad };
+    InferCall c = { .kind = n->kind,
+                    .target = n->target,
+                    .args = reals,
+                    .nargs = (Py_ssize_t)n->nargs,
+                    .kwnames = n->kwnames,
+                    .device = b->device,
+                    .grad = tx->grad };
     Autocast real;
     if (tx->cast && autocast_read(&real) < 0)
         return ST_ERROR;
@@ -292,11 +319,12 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result, PyOb
     if (tx->cast)
         autocast_set(&real);
     if (st == ST_DECLINE)
-        return graph_break(tx, BRK_NO_META, "%s", target_name(n->target));
+        return graph_break(tx, BRK_NO_META, "%s", target_name(tx, n->target));
     if (st == ST_RAISE) {
         PyObject *type, *value, *tb;
         PyErr_Fetch(&type, &value, &tb);
-        st = graph_break(tx, BRK_GRAPH_RAISES, "%s: %S", target_name(n->target), value ? value : Py_None);
+        st = graph_break(tx, BRK_GRAPH_RAISES, "%s: %S", target_name(tx, n->target),
+                         value ? value : Py_None);
         PyErr_Clear();
         Py_XDECREF(type);
         Py_XDECREF(value);
@@ -336,7 +364,8 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
     return ST_OK;
 }
 
-Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a, PyObject *meta, Var **out)
+Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
+                        PyObject *meta, Var **out)
 {
     Build b = { .tx = tx };
     Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
@@ -344,19 +373,21 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a, PyO
     uint32_t id;
     TRY(build_args(&b, a, &n, &reals));
     if (b.device == NULL)
-        return graph_break(tx, BRK_TORCH_CALL, "%s without tensors", target_name(target));
+        return graph_break(tx, BRK_TORCH_CALL, "%s without tensors",
+                           target_name(tx, target));
     TRY(add_node(&b, &n, op, &id));
     return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
 }
 
-Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out)
+Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
+                  Var **out)
 {
     Build b = { .tx = tx };
     Node n = { .kind = method ? NODE_METHOD : NODE_FUNCTION, .target = target };
     PyObject **reals, *result, *device;
     uint32_t id;
     if (op.syncs)
-        return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(target));
+        return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, target));
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     n.meta = result;
@@ -364,7 +395,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         device = b.device;
     bool answer = !holds_tensor(result) && !op.mutates && result != Py_None;
     if (op.cls == TC_SPECIAL && !answer)
-        return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(target));
+        return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (answer)
         return wrap_result(&b, result, device, 0, false, out);
     TRY(add_node(&b, &n, op, &id));

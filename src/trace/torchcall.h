@@ -6,6 +6,7 @@
 #include "trace/tx.h"
 
 /* A node whose result is known: `meta` has its structure and twins, held by the trace. The arguments' metadata decide on the device. */
-Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a, PyObject *meta, Var **out);
+Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
+                        PyObject *meta, Var **out);
 
 #endif

@@ -13,9 +13,12 @@ enum { STACK = 256 << 10, STACK_A_CALL = 256, MAX_DEPTH = 400 };
 static void limits(Tx *tx)
 {
     char *here = __builtin_frame_address(0);
-    ptrdiff_t left = cpy_recursion_left(), bytes = left * STACK_A_CALL < STACK ? left * STACK_A_CALL : STACK;
+    ptrdiff_t left = cpy_recursion_left(),
+              bytes = left * STACK_A_CALL < STACK ? left * STACK_A_CALL : STACK;
     tx->max_depth = left < MAX_DEPTH ? (int)left : MAX_DEPTH;
-    tx->floor = cstack_low() ? here : here - cstack_floor > bytes ? here - bytes : cstack_floor;
+    tx->floor = cstack_low()                  ? here
+                : here - cstack_floor > bytes ? here - bytes
+                                              : cstack_floor;
 }
 
 static Status singletons(Tx *tx)
@@ -36,7 +39,8 @@ Status tx_init(Tx *tx)
     limits(tx);
     tx->guards.arena = tx->graph.arena = &tx->arena;
     tx->guards.journal = tx->graph.journal = &tx->journal;
-    if (sources_init(&tx->sources, &tx->arena) < 0 || exprs_init(&tx->exprs, &tx->arena) < 0)
+    if (sources_init(&tx->sources, &tx->arena) < 0 ||
+        exprs_init(&tx->exprs, &tx->arena) < 0)
         return ST_ERROR;
     tx->grad = tx->grad0 = torch_ready ? ambient_grad_enabled() : 1;
     return singletons(tx);

@@ -11,17 +11,20 @@
 #include "torch/torch.h"
 #include "var/proto.h"
 
-typedef enum { RET_PUSH, RET_NATIVE } RetKind; /* CALL in the frame above; or C code waits for the value */
+typedef enum {
+    RET_PUSH,
+    RET_NATIVE
+} RetKind; /* CALL in the frame above; or C code waits for the value */
 
 struct Frame {
     Frame *up;
     FuncVar *fn;
     const Code *code;
-    Var **slots;       /* fast slots, then the operand stack; NULL: unbound or NULL */
-    size_t sp;         /* index of the first free slot; journalled */
-    size_t pc;         /* next instruction */
-    size_t cur;        /* the one being executed */
-    size_t mark;       /* journal mark at its start */
+    Var **slots; /* fast slots, then the operand stack; NULL: unbound or NULL */
+    size_t sp;   /* index of the first free slot; journalled */
+    size_t pc;   /* next instruction */
+    size_t cur;  /* the one being executed */
+    size_t mark; /* journal mark at its start */
     RetKind ret;
     bool resumable;    /* a break can be taken in this frame */
     GenVar *gen;       /* frame of a generator */
@@ -30,8 +33,8 @@ struct Frame {
 };
 
 typedef struct Break {
-    int id;            /* row of breaks.def */
-    char *text;        /* arena */
+    int id;     /* row of breaks.def */
+    char *text; /* arena */
     PyCodeObject *co;
     int line;
 } Break;
@@ -52,50 +55,57 @@ struct Tx {
     Exprs exprs;
     GuardList guards;
     Graph graph;
-    PtrMap wrapped;     /* existing object -> Var: aliases meet here */
-    PtrMap types;       /* class -> KeyMap of the lookups already guarded (var/type.c) */
-    VEC(Var *) dirty;   /* existing values that were changed, in order of first change */
+    PtrMap wrapped;      /* existing object -> Var: aliases meet here */
+    PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
+    VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
-    Frame *top;         /* innermost frame; journalled */
+    Frame *top;             /* innermost frame; journalled */
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
-    int nested;         /* C code waiting for a frame: > 0 means breaks move out */
-    Var *exc;           /* the exception in flight while ST_RAISE */
-    Var *handled;       /* sys.exc_info() of the traced program; NULL: none. journalled */
-    Var *inherited;     /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
-    Var *handled0;      /* the same when the trace began */
-    Var *result;        /* value of the frame that returned last */
+    int nested;           /* C code waiting for a frame: > 0 means breaks move out */
+    Var *exc;             /* the exception in flight while ST_RAISE */
+    Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
+    Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
+    Var *handled0;  /* the same when the trace began */
+    Var *result;    /* value of the frame that returned last */
     Break brk;
-    uintptr_t grad;     /* traced grad mode; journalled */
+    uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
-    ActiveCast *casts; /* open regions, innermost first. journalled */
+    ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
-    size_t nops;        /* graph operations so far; journalled */
-    bool held;          /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
+    size_t nops; /* graph operations so far; journalled */
+    bool held; /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
     size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;
     Var *hold_handled;
-    PtrMap consts;      /* code object -> Var*[] of its constants */
-    Var *builtins;      /* DictVar of the builtins module */
+    PtrMap consts;        /* code object -> Var*[] of its constants */
+    Var *builtins;        /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
-    PyObject *unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
+    PyObject *
+        unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
-    PyObject *module;   /* engine state */
-    int foreign;        /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
-    int reading;        /* > 0: the world is looked at without asking (dumps) */
-    uint64_t moves;     /* how often containers were changed: who calls user code while looking at one compares */
-    int alternatives;   /* nesting of tuples of classes that isinstance() is looking at */
-    char *floor;        /* the C stack may not grow below this: see tx_deep */
-    uint64_t break_at;  /* force a break at the n-th instruction of the trace; 0: never */
+    PyObject *module; /* engine state */
+    int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
+    int reading; /* > 0: the world is looked at without asking (dumps) */
+    uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
+    int alternatives;  /* nesting of tuples of classes that isinstance() is looking at */
+    char *floor;       /* the C stack may not grow below this: see tx_deep */
+    uint64_t break_at; /* force a break at the n-th instruction of the trace; 0: never */
 };
 
 #define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
 
-static inline void *tx_alloc(Tx *tx, size_t n) { return arena_alloc(&tx->arena, n); }
-static inline PyObject *tx_hold(Tx *tx, PyObject *steals) { return arena_hold(&tx->arena, steals); }
+static inline void *tx_alloc(Tx *tx, size_t n)
+{
+    return arena_alloc(&tx->arena, n);
+}
+static inline PyObject *tx_hold(Tx *tx, PyObject *steals)
+{
+    return arena_hold(&tx->arena, steals);
+}
 static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 {
     return borrowed ? arena_hold(&tx->arena, Py_NewRef(borrowed)) : NULL;
@@ -125,8 +135,9 @@ Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
 /* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
 Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
-Status except_handled(Tx *tx, Var **out);  /* sys.exception() of the traced program, asked for; NULL: None */
-bool exc_matches(Tx *tx, PyObject *type);  /* of tx->exc, built-in classes only */
+Status except_handled(
+    Tx *tx, Var **out); /* sys.exception() of the traced program, asked for; NULL: None */
+bool exc_matches(Tx *tx, PyObject *type); /* of tx->exc, built-in classes only */
 /* After ST_RAISE that is swallowed: forgets tx->exc. */
 void exc_clear(Tx *tx);
 
@@ -144,7 +155,8 @@ Status gen_close(Tx *tx, GenVar *g);
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 
 /* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
-Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a, Var **out);
+Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
+                  Var **out);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);
@@ -163,6 +175,9 @@ static inline Var *pop(Tx *tx, Frame *f)
     SET(tx, f->sp, f->sp - 1);
     return f->slots[f->sp];
 }
-static inline Var *peek(Frame *f, int n) { return f->slots[f->sp - (size_t)n]; }
+static inline Var *peek(Frame *f, int n)
+{
+    return f->slots[f->sp - (size_t)n];
+}
 
 #endif

@@ -56,7 +56,8 @@ Status attrs_of(Tx *tx, Var *v, DictVar **out)
     TRY(var_real(tx, &v));
     *out = NULL;
     if (v->kind == &kind_object)
-        return v->type->tp_dictoffset ? attrs_field(tx, v, &AS(ObjectVar, v)->attrs, out) : ST_OK;
+        return v->type->tp_dictoffset ? attrs_field(tx, v, &AS(ObjectVar, v)->attrs, out)
+                                      : ST_OK;
     if (v->kind == &kind_module)
         return attrs_field(tx, v, &AS(ModuleVar, v)->attrs, out);
     if (v->kind == &kind_func)
@@ -88,15 +89,20 @@ static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var *
 static Var *content_with(Var *v, PyObject *descr)
 {
     Var *c = v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
-    return c && c->kind->getattr && c->type && PyType_IsSubtype(c->type, PyDescr_TYPE(descr)) ? c : NULL;
+    return c && c->kind->getattr && c->type &&
+                   PyType_IsSubtype(c->type, PyDescr_TYPE(descr))
+               ? c
+               : NULL;
 }
 
 /* Fields of torch.return_types.… and their like: members that lie where the tuple's items are. */
-static Status structseq_get(Tx *tx, TupleVar *t, PyObject *descr, PyObject *name, Var **out)
+static Status structseq_get(Tx *tx, TupleVar *t, PyObject *descr, PyObject *name,
+                            Var **out)
 {
     PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
     Py_ssize_t at = m->offset - (Py_ssize_t)offsetof(PyTupleObject, ob_item);
-    if ((m->type != T_OBJECT && m->type != T_OBJECT_EX) || at < 0 || at / (Py_ssize_t)sizeof(PyObject *) >= t->n)
+    if ((m->type != T_OBJECT && m->type != T_OBJECT_EX) || at < 0 ||
+        at / (Py_ssize_t)sizeof(PyObject *) >= t->n)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, t->v.type->tp_name);
     *out = t->items[at / (Py_ssize_t)sizeof(PyObject *)];
     return ST_OK;
@@ -108,8 +114,10 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         PyObject *o = tx_hold(tx, PyObject_GenericGetAttr(v->real, name));
         return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
     }
-    if (v->kind == &kind_tuple) { /* torch.return_types and other struct sequences: names of items */
-        Py_ssize_t offset = ((PyMemberDescrObject *)descr)->d_member->offset - (Py_ssize_t)offsetof(PyTupleObject, ob_item);
+    if (v->kind ==
+        &kind_tuple) { /* torch.return_types and other struct sequences: names of items */
+        Py_ssize_t offset = ((PyMemberDescrObject *)descr)->d_member->offset -
+                            (Py_ssize_t)offsetof(PyTupleObject, ob_item);
         Py_ssize_t i = offset / (Py_ssize_t)sizeof(PyObject *);
         if (offset < 0 || i >= AS(TupleVar, v)->n)
             return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->type->tp_name);
@@ -127,7 +135,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     KeyEntry *e = keymap_find_id(&ob->members, descr);
     if (e == NULL && v->real != NULL) {
         PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
-        PyObject *o = m->type == T_OBJECT_EX ? *(PyObject **)((char *)v->real + m->offset) : NULL;
+        PyObject *o =
+            m->type == T_OBJECT_EX ? *(PyObject **)((char *)v->real + m->offset) : NULL;
         if (o == NULL)
             return graph_break(tx, BRK_NO_SLOT, "unset slot '%U'", name);
         Source *src = source_get(&tx->sources, SRC_MEMBER, v->src, name, m->offset);
@@ -135,7 +144,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         return lazy_new(tx, o, src, out);
     }
     if (e == NULL || e->value == NULL)
-        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                          v->type->tp_name, name);
     *out = e->value;
     return ST_OK;
 }
@@ -154,12 +164,16 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
         TRY(st);
     }
     TRY(var_touch(tx, v));
-    return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0, descr, value) ? ST_OK : ST_ERROR;
+    return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0,
+                      descr, value)
+               ? ST_OK
+               : ST_ERROR;
 }
 
 static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
 {
-    Source *src = v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
+    Source *src =
+        v && v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
     return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
@@ -191,7 +205,8 @@ static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out
     return var_call_special(tx, dv, "__get__", args, 2, out);
 }
 
-static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, PyObject *descr, Var **out)
+static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv,
+                               PyObject *descr, Var **out)
 {
     Var *fn, *cls;
     TRY(descr_part(tx, dv, descr, str___func__, &fn));
@@ -205,10 +220,12 @@ static Status no_accessor(Tx *tx, PyTypeObject *owner, PyObject *name, const cha
 {
     PyObject *qualname = tx_hold(tx, PyType_GetQualName(owner));
     TRY_PTR(qualname);
-    return raise_type(tx, PyExc_AttributeError, "property %R of %R object has no %s", name, qualname, what);
+    return raise_type(tx, PyExc_AttributeError, "property %R of %R object has no %s",
+                      name, qualname, what);
 }
 
-Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out)
+Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr,
+                 Var *dv, Var **out)
 {
     PyTypeObject *t = Py_TYPE(descr);
     bool on_class = v->kind == &kind_class && owner == (PyTypeObject *)v->real;
@@ -217,7 +234,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
             *out = dv;
             return ST_OK;
         }
-        return t == &PyFunction_Type ? method_new(tx, dv, v, out) : builtin_new(tx, descr, v, out);
+        return t == &PyFunction_Type ? method_new(tx, dv, v, out)
+                                     : builtin_new(tx, descr, v, out);
     }
     if (t == &PyStaticMethod_Type)
         return descr_part(tx, dv, descr, str___func__, out);
@@ -228,7 +246,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         TRY(class_of(tx, owner, on_class ? NULL : v, &cls));
         return builtin_new(tx, descr, on_class ? v : cls, out);
     }
-    if (on_class && (t == &PyProperty_Type || t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type)) {
+    if (on_class &&
+        (t == &PyProperty_Type || t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type)) {
         *out = dv;
         return ST_OK;
     }
@@ -258,7 +277,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
         }
         return var_getitem(tx, v, index, out);
     }
-    if (strcmp(t->tp_name, "functools._lru_cache_wrapper") == 0) /* binds as functions do */
+    if (strcmp(t->tp_name, "functools._lru_cache_wrapper") ==
+        0) /* binds as functions do */
         return on_class ? (*out = dv, ST_OK) : method_new(tx, dv, v, out);
     return python_get(tx, v, owner, dv, out);
 }
@@ -268,9 +288,11 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
 static Status no_attribute(Tx *tx, Var *v, PyObject *name)
 {
     if (v->kind == &kind_class)
-        return raise_type(tx, PyExc_AttributeError, "type object '%s' has no attribute '%U'",
+        return raise_type(tx, PyExc_AttributeError,
+                          "type object '%s' has no attribute '%U'",
                           ((PyTypeObject *)v->real)->tp_name, name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", v->type->tp_name, name);
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                      v->type->tp_name, name);
 }
 
 /* Finds without binding: a class attribute (descr) or an instance value (*out). */
@@ -305,7 +327,8 @@ Status var_generic_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
 static Status getattr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
 {
     Var *hook, *arg;
-    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) || v->kind != &kind_object)
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) ||
+        v->kind != &kind_object)
         return st;
     Var *exc = tx->exc;
     TRY(var_special(tx, v, str___getattr__, &hook));
@@ -373,7 +396,8 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
         *func = found;
         return ST_OK;
     }
-    if (descr && (Py_TYPE(descr) == &PyFunction_Type || Py_TYPE(descr) == &PyMethodDescr_Type)) {
+    if (descr &&
+        (Py_TYPE(descr) == &PyFunction_Type || Py_TYPE(descr) == &PyMethodDescr_Type)) {
         *self = v;
         return type_value(tx, v, name, descr, func);
     }
@@ -382,7 +406,8 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
 
 /* -- Stores -------------------------------------------------------------------------- */
 
-static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv, Var *value)
+static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
+                           Var *value)
 {
     Var *fn, *ignored;
     TRY(descr_part(tx, dv, descr, value ? str_fset : str_fdel, &fn));
@@ -391,7 +416,8 @@ static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var 
     return value ? var_call2(tx, fn, v, value, &ignored) : var_call1(tx, fn, v, &ignored);
 }
 
-static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv, Var *value)
+static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
+                       Var *value)
 {
     Var *ignored, *args[2] = { v, value };
     if (Py_TYPE(descr) == &PyProperty_Type)
@@ -400,7 +426,8 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
         return member_set(tx, v, descr, name, value);
     if (Py_TYPE(descr) == &PyGetSetDescr_Type)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
-    return var_call_special(tx, dv, value ? "__set__" : "__delete__", args, value ? 2 : 1, &ignored);
+    return var_call_special(tx, dv, value ? "__set__" : "__delete__", args, value ? 2 : 1,
+                            &ignored);
 }
 
 static Status dict_store(Tx *tx, Var *v, DictVar *d, PyObject *name, Var *value)
@@ -429,8 +456,11 @@ Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
     if (descr != NULL)
-        return raise_type(tx, PyExc_AttributeError, "'%.100s' object attribute '%U' is read-only", v->type->tp_name, name);
-    return raise_type(tx, PyExc_AttributeError, "'%.100s' object has no attribute '%U'", v->type->tp_name, name);
+        return raise_type(tx, PyExc_AttributeError,
+                          "'%.100s' object attribute '%U' is read-only", v->type->tp_name,
+                          name);
+    return raise_type(tx, PyExc_AttributeError, "'%.100s' object has no attribute '%U'",
+                      v->type->tp_name, name);
 }
 
 Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)

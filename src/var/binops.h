@@ -15,7 +15,8 @@ enum {
 
 typedef struct Binop {
     const char *symbol, *special, *rspecial, *ispecial;
-    const char *fn_name, *ifn_name; /* in module operator: "add", "iadd"; and_ and or_ have an underscore there */
+    const char *fn_name,
+        *ifn_name; /* in module operator: "add", "iadd"; and_ and or_ have an underscore there */
     PyObject *(*fn)(PyObject *, PyObject *);
     PyObject *name, *rname, *iname; /* interned specials */
     PyObject *target, *itarget;     /* operator.add, operator.iadd */

@@ -72,8 +72,9 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     if (op.cls == TC_CONST)
         return fold_call(tx, callable, a, out);
     if (op.cls == TC_NODE)
-        return op.factory || args_have_tensor(a) || !PyCFunction_Check(callable) ? torch_call(tx, callable, false, op, a, out)
-                                                                                : ST_DECLINE;
+        return op.factory || args_have_tensor(a) || !PyCFunction_Check(callable)
+                   ? torch_call(tx, callable, false, op, a, out)
+                   : ST_DECLINE;
     return ST_DECLINE;
 }
 
@@ -101,7 +102,8 @@ static Status tensor_method(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (self->kind != &kind_tensor)
         return ST_DECLINE;
     if (t == &PyFunction_Type)
-        return tensor_call_method(tx, AS(TensorVar, self), ((PyFunctionObject *)descr)->func_name, a, out);
+        return tensor_call_method(tx, AS(TensorVar, self),
+                                  ((PyFunctionObject *)descr)->func_name, a, out);
     if (t != &PyMethodDescr_Type && t != &PyWrapperDescr_Type)
         return ST_DECLINE;
     return tensor_call_method(tx, AS(TensorVar, self), PyDescr_NAME(descr), a, out);
@@ -117,7 +119,8 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     TRY(var_real(tx, &self));
     Var *c = var_content(self);
     bool yes;
-    if (c == NULL || c->kind == &kind_object || !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
+    if (c == NULL || c->kind == &kind_object ||
+        !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
     if (name == str___getitem__ && a->n == 2)
         return var_getitem(tx, c, a->v[1], out);
@@ -125,7 +128,8 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
         return var_len(tx, c, out);
     if (name == str___iter__ && a->n == 1)
         return var_iter(tx, c, out);
-    if (name == str___next__ && a->n == 1 && (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
+    if (name == str___next__ && a->n == 1 &&
+        (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
         TRY(var_next(tx, c, out));
         return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
     }
@@ -157,7 +161,8 @@ static Status unknown(Tx *tx, PyObject *callable)
     if (m && PyUnicode_Check(m))
         module = PyUnicode_AsUTF8(m);
     PyErr_Clear();
-    Status st = graph_break(tx, BRK_UNKNOWN_CALL, "%s %R", module ? module : "", callable);
+    Status st =
+        graph_break(tx, BRK_UNKNOWN_CALL, "%s %R", module ? module : "", callable);
     Py_XDECREF(m);
     return st;
 }
@@ -200,7 +205,8 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
     if (f->v.real == NULL)
         return ST_DECLINE;
     if (!switches.capture_unittest && of_unittest(tx, f))
-        return graph_break(tx, BRK_DISABLED, "%U (config.capture_unittest is off)", f->co->co_qualname);
+        return graph_break(tx, BRK_DISABLED, "%U (config.capture_unittest is off)",
+                           f->co->co_qualname);
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
     return known_call(tx, f->v.real, a, out);
@@ -242,9 +248,10 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
             return st;
     }
     if (fn->kind->call == NULL)
-        return fn->kind == &kind_opaque ? graph_break(tx, BRK_UNKNOWN_CALL, "%s object", fn->type->tp_name)
-                                        : raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
-                                                     fn->type->tp_name);
+        return fn->kind == &kind_opaque
+                   ? graph_break(tx, BRK_UNKNOWN_CALL, "%s object", fn->type->tp_name)
+                   : raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
+                                fn->type->tp_name);
     return fn->kind->call(tx, fn, a, out);
 }
 

@@ -35,24 +35,28 @@ static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
-    if (name == str___name__ || name == str___qualname__ || name == str___module__ || name == str___doc__) {
+    if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
+        name == str___doc__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
         if (o == NULL)
             return raise_now(tx);
         TRY_PTR(tx_hold(tx, o));
-        return const_immutable(o) ? const_peek(tx, o, out) : graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
+        return const_immutable(o)
+                   ? const_peek(tx, o, out)
+                   : graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
     }
     if (name == str___mro__ || name == str___bases__) {
         PyObject *mro = name == str___mro__ ? t->tp_mro : t->tp_bases;
-        return wrap_pinned(tx, mro, source_get(&tx->sources, SRC_GETSET, self->src, name, 0), out);
+        return wrap_pinned(tx, mro,
+                           source_get(&tx->sources, SRC_GETSET, self->src, name, 0), out);
     }
     return graph_break(tx, BRK_NO_SLOT, "class attribute '%U' of %s", name, t->tp_name);
 }
 
 static bool is_type_getset(PyObject *name)
 {
-    return name == str___name__ || name == str___qualname__ || name == str___module__ || name == str___doc__ ||
-           name == str___mro__ || name == str___bases__;
+    return name == str___name__ || name == str___qualname__ || name == str___module__ ||
+           name == str___doc__ || name == str___mro__ || name == str___bases__;
 }
 
 static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -87,7 +91,8 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         Var *arg, *fn;
         TRY(type_lookup(tx, Py_TYPE(t), str___getattr__, &hook));
         if (hook == NULL)
-            return raise_type(tx, PyExc_AttributeError, "type object '%s' has no attribute '%U'", t->tp_name, name);
+            return raise_type(tx, PyExc_AttributeError,
+                              "type object '%s' has no attribute '%U'", t->tp_name, name);
         TRY(type_value(tx, self, str___getattr__, hook, &fn));
         TRY(const_peek(tx, name, &arg));
         return var_call2(tx, fn, self, arg, out);
@@ -100,13 +105,15 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     PyObject *f;
     TRY(type_lookup(tx, Py_TYPE(self->real), str___setattr__, &f));
-    if (!(REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || value == NULL || Py_TYPE(f) != &PyWrapperDescr_Type ||
-        PyUnicode_READ_CHAR(name, 0) == '_')
+    if (!(REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || value == NULL ||
+        Py_TYPE(f) != &PyWrapperDescr_Type || PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(var_touch(tx, self));
     SET(tx, tx->class_writes, 1);
-    return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0, name, value) ? ST_OK
-                                                                                                     : ST_ERROR;
+    return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0,
+                      name, value)
+               ? ST_OK
+               : ST_ERROR;
 }
 
 /* -- Calls (as type_call) ----------------------------------------------------------- */
@@ -139,8 +146,8 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     TRY(prepend(tx, self, a, &with_cls));
     if (base == &PyBaseObject_Type)
         TRY(object_concrete(tx, t));
-    if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyODict_Type ||
-        base == &PySet_Type)
+    if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
+        base == &PyODict_Type || base == &PySet_Type)
         return object_new(tx, t, out);
     TRY(class_getattr(tx, self, str___new__, &fn));
     return var_call(tx, fn, &with_cls, out);
@@ -159,7 +166,8 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
     TRY(type_lookup(tx, t, str___init__, &init));
     if (init == NULL || (PyObject *)init == NULL)
         return ST_OK;
-    if (Py_TYPE(init) == &PyWrapperDescr_Type && init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
+    if (Py_TYPE(init) == &PyWrapperDescr_Type &&
+        init == cpy_type_lookup(&PyBaseObject_Type, str___init__)) {
         if ((a->n || a->nkw) && !own_new && t->tp_new == PyBaseObject_Type.tp_new)
             return raise_type(tx, PyExc_TypeError, "%s() takes no arguments", t->tp_name);
         return ST_OK;
@@ -169,7 +177,8 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
     TRY(var_call(tx, fn, &with_self, &r));
     TRY(var_real(tx, &r));
     if (r != tx->none)
-        return raise_type(tx, PyExc_TypeError, "__init__() should return None, not '%s'", r->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "__init__() should return None, not '%s'",
+                          r->type->tp_name);
     return ST_OK;
 }
 
@@ -180,7 +189,8 @@ static Status python_instance(Tx *tx, Var *self, const Args *a, Var **out)
     if (has_del(t))
         return graph_break(tx, BRK_FINALIZER, "%s has __del__", t->tp_name);
     TRY(type_lookup(tx, t, str___new__, &new_));
-    bool own_new = Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type;
+    bool own_new =
+        Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type;
     TRY(make_instance(tx, self, new_, a, out));
     Var *obj = *out;
     TRY(var_real(tx, &obj));
@@ -238,8 +248,14 @@ static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n,
     return ST_OK;
 }
 
-static Status class_iter(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__iter__", NULL, 0, out); }
-static Status class_len(Tx *tx, Var *self, Var **out) { return class_special(tx, self, "__len__", NULL, 0, out); }
+static Status class_iter(Tx *tx, Var *self, Var **out)
+{
+    return class_special(tx, self, "__iter__", NULL, 0, out);
+}
+static Status class_len(Tx *tx, Var *self, Var **out)
+{
+    return class_special(tx, self, "__len__", NULL, 0, out);
+}
 
 /* list[int] and the like: for real, where a built-in class's own __class_getitem__ makes it. */
 static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
@@ -248,7 +264,8 @@ static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
     PyObject *k = key->kind == &kind_class ? key->real : NULL;
     if (k == NULL)
         TRY(var_const(tx, key, &k));
-    if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
+    if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
+        cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
     PyObject *made = tx_hold(tx, PyObject_GetItem(self->real, k));
     return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
@@ -287,7 +304,8 @@ static Status class_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
         return graph_break(tx, BRK_NO_SLOT, "comparison of classes");
     *out = tx->notimpl;
-    if ((op == Py_EQ || op == Py_NE) && other->kind == &kind_class && self->real == other->real)
+    if ((op == Py_EQ || op == Py_NE) && other->kind == &kind_class &&
+        self->real == other->real)
         *out = tx_bool(tx, op == Py_EQ);
     return ST_OK;
 }
@@ -301,18 +319,24 @@ static Status class_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 
 static bool is_union(const Var *v)
 {
-    return v->kind == &kind_opaque && v->real && strcmp(v->type->tp_name, "types.UnionType") == 0;
+    return v->kind == &kind_opaque && v->real &&
+           strcmp(v->type->tp_name, "types.UnionType") == 0;
 }
 
 /* A side of int | None | (str | bytes) whose | is that of type and UnionType; *out NULL: it is another. */
 static Status union_side(Tx *tx, Var *v, PyObject **out)
 {
-    bool plain = v->kind == &kind_class && Py_TYPE(v->real)->tp_as_number == PyType_Type.tp_as_number;
-    *out = plain || (v->kind == &kind_class && Py_IS_TYPE(v->real, &PyType_Type)) || v == tx->none ? v->real : NULL;
+    bool plain = v->kind == &kind_class &&
+                 Py_TYPE(v->real)->tp_as_number == PyType_Type.tp_as_number;
+    *out = plain || (v->kind == &kind_class && Py_IS_TYPE(v->real, &PyType_Type)) ||
+                   v == tx->none
+               ? v->real
+               : NULL;
     if (!is_union(v))
         return ST_OK;
     *out = v->real;
-    return v->src && v->src->kind != SRC_CONST ? guard_is(&tx->guards, v->src, v->real) : ST_OK;
+    return v->src && v->src->kind != SRC_CONST ? guard_is(&tx->guards, v->src, v->real)
+                                               : ST_OK;
 }
 
 Status class_union(Tx *tx, Var *a, Var *b, Var **out)
@@ -326,10 +350,12 @@ Status class_union(Tx *tx, Var *a, Var *b, Var **out)
     return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
-static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
+                           Var **out)
 {
     if (op == BINOP_OR)
-        return reflected ? class_union(tx, other, self, out) : class_union(tx, self, other, out);
+        return reflected ? class_union(tx, other, self, out)
+                         : class_union(tx, self, other, out);
     *out = tx->notimpl;
     return ST_OK;
 }

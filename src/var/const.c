@@ -12,8 +12,9 @@ bool const_immutable(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
     if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented || t == &PyBool_Type ||
-        t == &PyLong_Type || t == &PyFloat_Type || t == &PyComplex_Type || t == &PyUnicode_Type ||
-        t == &PyBytes_Type || t == &PyRange_Type || t == &PyCode_Type)
+        t == &PyLong_Type || t == &PyFloat_Type || t == &PyComplex_Type ||
+        t == &PyUnicode_Type || t == &PyBytes_Type || t == &PyRange_Type ||
+        t == &PyCode_Type)
         return true;
     if (t == &PyTuple_Type) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
@@ -23,7 +24,8 @@ bool const_immutable(PyObject *o)
     }
     if (t == &PySlice_Type) {
         PySliceObject *s = (PySliceObject *)o;
-        return const_immutable(s->start) && const_immutable(s->stop) && const_immutable(s->step);
+        return const_immutable(s->start) && const_immutable(s->stop) &&
+               const_immutable(s->step);
     }
     if (t == &PyFrozenSet_Type) {
         PyObject *item;
@@ -67,7 +69,8 @@ static Status fold(Tx *tx, PyObject *result, Var **out)
     TRY_PTR(tx_hold(tx, result));
     if (const_immutable(result) || const_object(result))
         return const_peek(tx, result, out);
-    return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s", Py_TYPE(result)->tp_name);
+    return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s",
+                       Py_TYPE(result)->tp_name);
 }
 
 /* C-level attributes (int.real, range.start, code.co_name, dtype.is_complex …) are constants if their values are. */
@@ -75,13 +78,16 @@ static Status const_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *descr;
     TRY(type_lookup(tx, self->type, name, &descr));
-    if (descr == NULL || (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
+    if (descr == NULL ||
+        (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
         return var_generic_getattr(tx, self, name, out);
     PyObject *r = PyObject_GetAttr(self->real, name);
     if (r == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, r));
-    return const_immutable(r) || const_object(r) ? const_peek(tx, r, out) : var_generic_getattr(tx, self, name, out);
+    return const_immutable(r) || const_object(r)
+               ? const_peek(tx, r, out)
+               : var_generic_getattr(tx, self, name, out);
 }
 
 static Status const_len(Tx *tx, Var *self, Var **out)
@@ -95,7 +101,8 @@ static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
     PyObject *k;
     TRY(var_const(tx, key, &k));
     if (k == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name, key->kind->name);
+        return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
+                           key->kind->name);
     return fold(tx, PyObject_GetItem(self->real, k), out);
 }
 
@@ -115,7 +122,8 @@ static Status const_contains(Tx *tx, Var *self, Var *item, bool *yes)
         return ST_OK;
     }
     if (k == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "%s in %s", item->kind->name, self->type->tp_name);
+        return graph_break(tx, BRK_NO_SLOT, "%s in %s", item->kind->name,
+                           self->type->tp_name);
     int r = PySequence_Contains(self->real, k);
     if (r < 0)
         return raise_now(tx);
@@ -135,20 +143,24 @@ static Status const_truth(Tx *tx, Var *self, bool *yes)
 static Status const_iter(Tx *tx, Var *self, Var **out)
 {
     PyObject *o = self->real;
-    if (PyRange_Check(o) || PyUnicode_CheckExact(o) || PyTuple_CheckExact(o) || PyBytes_CheckExact(o) ||
-        PyFrozenSet_CheckExact(o)) {
+    if (PyRange_Check(o) || PyUnicode_CheckExact(o) || PyTuple_CheckExact(o) ||
+        PyBytes_CheckExact(o) || PyFrozenSet_CheckExact(o)) {
         PyObject *it = tx_hold(tx, PyObject_GetIter(o));
         TRY_PTR(it);
         Py_ssize_t n = PyFrozenSet_CheckExact(o) ? PySet_GET_SIZE(o) : -1;
         return iter_new(tx, Py_TYPE(it), self, NULL, n, out);
     }
-    return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                      self->type->tp_name);
 }
 
 static Status const_unary(Tx *tx, Var *self, char op, Var **out)
 {
     PyObject *o = self->real;
-    return fold(tx, op == '-' ? PyNumber_Negative(o) : op == '+' ? PyNumber_Positive(o) : PyNumber_Invert(o),
+    return fold(tx,
+                op == '-'   ? PyNumber_Negative(o)
+                : op == '+' ? PyNumber_Positive(o)
+                            : PyNumber_Invert(o),
                 out);
 }
 

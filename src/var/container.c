@@ -165,7 +165,9 @@ static bool end_runs_code(PyObject *o)
 
 Status drop_check(Tx *tx, PyObject *old)
 {
-    return end_runs_code(old) ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name) : ST_OK;
+    return end_runs_code(old)
+               ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name)
+               : ST_OK;
 }
 
 /* -- Representations ----------------------------------------------------------------- */
@@ -215,8 +217,12 @@ Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open
     if (!repr_enter(&mark, self)) {
         bool bare = strchr("[({", open[0]) != NULL;
         if (!bare && strncmp(open, "deque(", 6) != 0)
-            return graph_break(tx, BRK_NO_SLOT, "repr of a %s in itself", self->type->tp_name);
-        return const_new(tx, bare ? PyUnicode_FromFormat("%s...%s", open, close) : PyUnicode_FromString("[...]"), out);
+            return graph_break(tx, BRK_NO_SLOT, "repr of a %s in itself",
+                               self->type->tp_name);
+        return const_new(tx,
+                         bare ? PyUnicode_FromFormat("%s...%s", open, close)
+                              : PyUnicode_FromString("[...]"),
+                         out);
     }
     Status st = join_reprs(tx, items, n, open, close, out);
     repr_leave(&mark);

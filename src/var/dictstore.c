@@ -207,7 +207,9 @@ static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
     KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
     if (e != NULL || key == NULL || d->open || !dict_existing(d))
         return e && e->value ? drop(tx, e->value) : ST_OK;
-    TRY(real_get(tx, d, key, h, &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
+    TRY(real_get(
+        tx, d, key, h,
+        &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
     return real ? drop_check(tx, real) : ST_OK;
 }
 

@@ -20,14 +20,17 @@ static Status globals_of(Tx *tx, PyFunctionObject *f, Source *src, bool pinned, 
         *out = known;
         if (pinned || g == (*out)->src)
             return ST_OK;
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = g, .other = (*out)->src });
+        return guard_add(&tx->guards,
+                         (Guard){ .kind = GUARD_ALIAS, .src = g, .other = (*out)->src });
     }
     DictVar *d;
     TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
     d->v.real = tx_keep(tx, f->func_globals);
     d->v.src = g;
     *out = &d->v;
-    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, f->func_globals, d) ? ST_OK : ST_ERROR;
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, f->func_globals, d)
+               ? ST_OK
+               : ST_ERROR;
 }
 
 static Status closure_of(Tx *tx, PyFunctionObject *f, Source *src, bool pinned, Var ***out)
@@ -148,7 +151,8 @@ static Status new_part(Tx *tx, FuncVar *f, PyObject *name, Var **out)
         return dict_get_str(tx, AS(DictVar, f->globals), str___name__, out);
     else
         *out = NULL;
-    return *out ? ST_OK : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a new function", name);
+    return *out ? ST_OK
+                : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a new function", name);
 }
 
 static Status func_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -157,11 +161,13 @@ static Status func_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     PyObject *descr = NULL;
     DictVar *d;
     TRY(attrs_of(tx, self, &d));
-    TRY(dict_get_str(tx, d, name, out)); /* stored names win over what the C getters would give */
+    TRY(dict_get_str(tx, d, name,
+                     out)); /* stored names win over what the C getters would give */
     if (*out != NULL)
         return ST_OK;
     TRY(type_lookup(tx, &PyFunction_Type, name, &descr));
-    if (descr == NULL || (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
+    if (descr == NULL ||
+        (Py_TYPE(descr) != &PyGetSetDescr_Type && Py_TYPE(descr) != &PyMemberDescr_Type))
         return var_generic_getattr(tx, self, name, out);
     if (name == str___dict__) {
         *out = &d->v;
@@ -175,8 +181,9 @@ static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     FuncVar *f = AS(FuncVar, self);
     DictVar *d;
-    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ || name == str___dict__ ||
-        name == str___closure__ || (self->real && name == str___annotations__))
+    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ ||
+        name == str___dict__ || name == str___closure__ ||
+        (self->real && name == str___annotations__))
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
     if (!self->real && name == str___name__ && value)
         SET(tx, f->name, value);
@@ -303,13 +310,16 @@ static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = b->self;
         return ST_OK;
     }
-    if (name == str___name__ || name == str___qualname__ || name == str___doc__ || name == str___module__) {
+    if (name == str___name__ || name == str___qualname__ || name == str___doc__ ||
+        name == str___module__) {
         PyObject *o = PyObject_GetAttr(self->real, name);
         return o ? const_new(tx, o, out) : raise_now(tx);
     }
-    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && PyObject_HasAttr(self->real, name))
+    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
+        PyObject_HasAttr(self->real, name))
         return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'", self->type->tp_name, name);
+    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                      self->type->tp_name, name);
 }
 
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)

@@ -36,7 +36,8 @@ static PyObject *real_items(Tx *tx, ListVar *l)
 Status list_open(Tx *tx, ListVar *l)
 {
     if (tx->foreign && l->v.real && l->v.dirty)
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself reads what was written before it");
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                           "code that runs by itself reads what was written before it");
     if (l->open)
         return ST_OK;
     Source *src = source_of(tx, &l->v);

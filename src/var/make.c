@@ -32,7 +32,8 @@ Status const_peek(Tx *tx, PyObject *borrowed, Var **out)
 {
     Var *const singletons[] = { tx->none, tx->true_, tx->false_, tx->notimpl };
     for (size_t i = 0; i < COUNT_OF(singletons); i++)
-        if (borrowed == singletons[i]->real) { /* one Var each: they are compared by pointer */
+        if (borrowed ==
+            singletons[i]->real) { /* one Var each: they are compared by pointer */
             *out = singletons[i];
             return ST_OK;
         }
@@ -51,9 +52,18 @@ Status const_str(Tx *tx, const char *s, Var **out)
     return const_new(tx, PyUnicode_InternFromString(s), out);
 }
 
-Var *tx_none(Tx *tx) { return tx->none; }
-Var *tx_bool(Tx *tx, bool b) { return b ? tx->true_ : tx->false_; }
-Var *tx_notimpl(Tx *tx) { return tx->notimpl; }
+Var *tx_none(Tx *tx)
+{
+    return tx->none;
+}
+Var *tx_bool(Tx *tx, bool b)
+{
+    return b ? tx->true_ : tx->false_;
+}
+Var *tx_notimpl(Tx *tx)
+{
+    return tx->notimpl;
+}
 
 bool var_is_const(Var *v)
 {
@@ -70,8 +80,18 @@ static PyObject *binop_power(PyObject *a, PyObject *b)
 #define SPECIAL(prefix, name) "__" prefix #name "__"
 Binop binop_table[BINOP_COUNT] = {
 #define BINOP(NAME, name, symbol, fn)                                                    \
-    { symbol, SPECIAL("", name), SPECIAL("r", name), SPECIAL("i", name), #name, "i" #name, fn, \
-      NULL, NULL, NULL, NULL, NULL },
+    { symbol,                                                                            \
+      SPECIAL("", name),                                                                 \
+      SPECIAL("r", name),                                                                \
+      SPECIAL("i", name),                                                                \
+      #name,                                                                             \
+      "i" #name,                                                                         \
+      fn,                                                                                \
+      NULL,                                                                              \
+      NULL,                                                                              \
+      NULL,                                                                              \
+      NULL,                                                                              \
+      NULL },
 #include "var/binops.def"
 #undef BINOP
 };

@@ -18,7 +18,8 @@ Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
     if (base == NULL)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s", cls->tp_name);
     TRY(VAR_MAKE(tx, object, ObjectVar, cls, &ob));
-    if (base == &PyDict_Type || base == &PyODict_Type || base == known_type(TY_DEFAULTDICT)) {
+    if (base == &PyDict_Type || base == &PyODict_Type ||
+        base == known_type(TY_DEFAULTDICT)) {
         TRY(dict_new(tx, &ob->content));
         ob->content->type = base;
     } else if (base == &PyList_Type || base == known_type(TY_DEQUE)) {
@@ -96,9 +97,11 @@ static Status call_own(Tx *tx, Var *self, Var *method, Var **v, int n, Var **out
     Var *args[4] = { self };
     for (int i = 0; i < n; i++)
         args[i + 1] = v[i];
-    bool c_method = method->kind == &kind_builtin && (Py_TYPE(method->real) == &PyWrapperDescr_Type ||
-                                                     Py_TYPE(method->real) == &PyMethodDescr_Type);
-    if (method->kind != &kind_func && !c_method) { /* a descriptor: bind it as lookup_maybe_method does */
+    bool c_method =
+        method->kind == &kind_builtin && (Py_TYPE(method->real) == &PyWrapperDescr_Type ||
+                                          Py_TYPE(method->real) == &PyMethodDescr_Type);
+    if (method->kind != &kind_func &&
+        !c_method) { /* a descriptor: bind it as lookup_maybe_method does */
         Var *bound, *cls;
         Args a = { .v = v, .n = n };
         TRY(wrap_pinned(tx, (PyObject *)self->type, NULL, &cls));
@@ -116,7 +119,8 @@ static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
     Var *f;
     TRY(var_special(tx, self, str___call__, &f));
     if (f == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%s' object is not callable", self->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
+                          self->type->tp_name);
     Args with_self = { .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
     with_self.v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
     TRY_PTR(with_self.v);
@@ -135,9 +139,11 @@ static Status good_iter(Tx *tx, Status st, Var **it)
     const VarKind *k = (*it)->kind;
     if (k == &kind_object)
         TRY(var_special(tx, *it, str___next__, &next));
-    if (next != NULL || (k != &kind_object && k->next) || (k == &kind_opaque && PyIter_Check((*it)->real)))
+    if (next != NULL || (k != &kind_object && k->next) ||
+        (k == &kind_opaque && PyIter_Check((*it)->real)))
         return ST_OK;
-    return raise_type(tx, PyExc_TypeError, "iter() returned non-iterator of type '%.100s'", (*it)->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "iter() returned non-iterator of type '%.100s'",
+                      (*it)->type->tp_name);
 }
 
 static Status object_iter(Tx *tx, Var *self, Var **out)
@@ -145,13 +151,16 @@ static Status object_iter(Tx *tx, Var *self, Var **out)
     Var *f, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, str___iter__, &f));
     if (f != NULL)
-        return f == tx->none ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", self->type->tp_name)
-                             : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
+        return f == tx->none
+                   ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                                self->type->tp_name)
+                   : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
     if (content != NULL)
         return var_iter(tx, content, out);
     TRY(own(tx, self, str___getitem__, &f));
     if (f == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", self->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                          self->type->tp_name);
     return iter_new(tx, &PySeqIter_Type, self, NULL, -1, out);
 }
 
@@ -160,7 +169,8 @@ static Status object_next(Tx *tx, Var *self, Var **out)
     Var *f;
     TRY(own(tx, self, str___next__, &f));
     if (f == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%s' object is not an iterator", self->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not an iterator",
+                          self->type->tp_name);
     Status st = call_own(tx, self, f, NULL, 0, out);
     if (st == ST_RAISE && exc_matches(tx, PyExc_StopIteration)) {
         exc_clear(tx);
@@ -196,13 +206,15 @@ static Status object_len(Tx *tx, Var *self, Var **out)
     }
     if (content != NULL)
         return var_len(tx, content, out);
-    return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()",
+                      self->type->tp_name);
 }
 
 static Status missing(Tx *tx, Var *self, Var *key, Status st, Var **out)
 {
     Var *f;
-    if (st != ST_RAISE || !exc_matches(tx, PyExc_KeyError) || AS(ObjectVar, self)->content->kind != &kind_dict)
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_KeyError) ||
+        AS(ObjectVar, self)->content->kind != &kind_dict)
         return st;
     Var *exc = tx->exc;
     TRY(own(tx, self, str___missing__, &f));
@@ -222,7 +234,8 @@ static Status object_getitem(Tx *tx, Var *self, Var *key, Var **out)
         return call_own(tx, self, f, &key, 1, out);
     if (content != NULL)
         return missing(tx, self, key, var_getitem(tx, content, key, out), out);
-    return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable", self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable",
+                      self->type->tp_name);
 }
 
 static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
@@ -234,7 +247,8 @@ static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
     if (content != NULL)
         return var_setitem(tx, content, key, value);
     return raise_type(tx, PyExc_TypeError, "'%s' object %s", self->type->tp_name,
-                      value ? "does not support item assignment" : "doesn't support item deletion");
+                      value ? "does not support item assignment"
+                            : "doesn't support item deletion");
 }
 
 static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
@@ -242,7 +256,8 @@ static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
     Var *f, *r, *content = AS(ObjectVar, self)->content;
     TRY(own(tx, self, str___contains__, &f));
     if (f == tx->none)
-        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not a container", self->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "'%.200s' object is not a container",
+                          self->type->tp_name);
     if (f != NULL) {
         TRY(call_own(tx, self, f, &item, 1, &r));
         return var_truth(tx, r, yes);
@@ -260,7 +275,9 @@ static Status object_truth(Tx *tx, Var *self, bool *yes)
         TRY(call_own(tx, self, f, NULL, 0, &r));
         TRY(var_real(tx, &r));
         if (r->type != &PyBool_Type)
-            return raise_type(tx, PyExc_TypeError, "__bool__ should return bool, returned %s", r->type->tp_name);
+            return raise_type(tx, PyExc_TypeError,
+                              "__bool__ should return bool, returned %s",
+                              r->type->tp_name);
         return var_truth(tx, r, yes);
     }
     TRY(own(tx, self, str___len__, &f));
@@ -278,7 +295,8 @@ static Status object_truth(Tx *tx, Var *self, bool *yes)
 
 static PyObject *compare_name(int op)
 {
-    PyObject *names[] = { str___lt__, str___le__, str___eq__, str___ne__, str___gt__, str___ge__ };
+    PyObject *names[] = { str___lt__, str___le__, str___eq__,
+                          str___ne__, str___gt__, str___ge__ };
     return names[op];
 }
 
@@ -303,13 +321,15 @@ static Status content_compare(Tx *tx, Var *content, Var *other, int op, Var **ou
         return ST_OK;
     if (content->kind == &kind_const && theirs->kind == &kind_const) {
         richcmpfunc compare = content->type->tp_richcompare;
-        return compare ? const_new(tx, compare(content->real, theirs->real, op), out) : ST_OK;
+        return compare ? const_new(tx, compare(content->real, theirs->real, op), out)
+                       : ST_OK;
     }
     if (content->kind == &kind_const && theirs->kind == &kind_scalar) {
         static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
         return theirs->kind->compare(tx, theirs, content, swapped[op], out);
     }
-    return content->kind->compare ? content->kind->compare(tx, content, theirs, op, out) : ST_OK;
+    return content->kind->compare ? content->kind->compare(tx, content, theirs, op, out)
+                                  : ST_OK;
 }
 
 static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
@@ -320,7 +340,8 @@ static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     if (f != NULL)
         return call_own(tx, self, f, &other, 1, out);
     TRY(type_lookup(tx, self->type, str___ne__, &ne));
-    if (op == Py_NE && ne == cpy_type_lookup(&PyBaseObject_Type, str___ne__)) { /* it inverts __eq__ */
+    if (op == Py_NE &&
+        ne == cpy_type_lookup(&PyBaseObject_Type, str___ne__)) { /* it inverts __eq__ */
         TRY(own(tx, self, str___eq__, &f));
         if (f != NULL) {
             TRY(call_own(tx, self, f, &other, 1, out));
@@ -328,11 +349,13 @@ static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
             return *out == tx->notimpl ? ST_OK : var_not(tx, *out, out);
         }
     }
-    return content ? content_compare(tx, content, other, op, out) : identity_compare(tx, self, other, op, out);
+    return content ? content_compare(tx, content, other, op, out)
+                   : identity_compare(tx, self, other, op, out);
 }
 
 /* A list, dict or set part changes where it is and the object stays; other parts have the plain form only. */
-static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int op, Var **out)
+static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int op,
+                              Var **out)
 {
     const VarKind *k = content->kind;
     if (k != &kind_list && k != &kind_dict && k != &kind_set)
@@ -344,17 +367,20 @@ static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int o
 
 /* The inherited C operator of the built-in part: what it does not know is left to the other side, which can be told
  * from its own errors only where the other side is no object with operators. */
-static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool reflected, Var **out)
+static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool reflected,
+                             Var **out)
 {
     Var *a = reflected ? theirs : content, *b = reflected ? content : theirs;
     Status st = var_binary(tx, a, b, op, out);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
-        return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s", binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
+        return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",
+                           binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
                            b->type->tp_name);
     return st;
 }
 
-static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
+                            Var **out)
 {
     const Binop *b = &binop_table[op % BINOP_COUNT];
     PyObject *name = reflected ? b->rname : op >= BINOP_COUNT ? b->iname : b->name;
@@ -366,7 +392,8 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     if (content == NULL)
         return ST_OK;
     if (content->kind == &kind_dict && content->type != &PyDict_Type && op < BINOP_COUNT)
-        return no_slot(tx, self, "operator"); /* the result is made by the class's constructor */
+        return no_slot(tx, self,
+                       "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)
         return reflected ? ST_OK : binary_in_place(tx, self, content, other, op, out);
     Var *theirs = var_content(other);
@@ -378,12 +405,17 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
 static Status object_unary(Tx *tx, Var *self, char op, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
-    TRY(own(tx, self, op == '-' ? str___neg__ : op == '+' ? str___pos__ : str___invert__, &f));
+    TRY(own(tx, self,
+            op == '-'   ? str___neg__
+            : op == '+' ? str___pos__
+                        : str___invert__,
+            &f));
     if (f != NULL)
         return call_own(tx, self, f, NULL, 0, out);
     if (content != NULL)
         return var_unary(tx, content, op, out);
-    return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op, self->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op,
+                      self->type->tp_name);
 }
 
 static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
@@ -394,7 +426,8 @@ static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     bool is_enum = strcmp(((PyTypeObject *)enum_type)->tp_name, "EnumType") == 0 ||
                    strcmp(((PyTypeObject *)enum_type)->tp_name, "EnumMeta") == 0;
     if (f == tx->none)
-        return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", self->type->tp_name);
+        return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'",
+                          self->type->tp_name);
     if (is_enum && self->real != NULL) {
         *key = self->real;
         *h = PyObject_Hash(self->real);
@@ -425,7 +458,9 @@ static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
             return call_own(tx, self, f, NULL, 0, out);
         TRY(type_lookup(tx, self->type, str___str__, &method));
     }
-    str = str && method != cpy_type_lookup(&PyBaseObject_Type, str___str__); /* object.__str__ asks for the repr */
+    str = str &&
+          method != cpy_type_lookup(&PyBaseObject_Type,
+                                    str___str__); /* object.__str__ asks for the repr */
     if (!str) {
         TRY(own(tx, self, str___repr__, &f));
         if (f != NULL)

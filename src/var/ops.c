@@ -40,16 +40,19 @@ Status var_not(Tx *tx, Var *v, Var **out)
 /* Constants whose identity Python programs may rely on. */
 static bool singleton(PyObject *o)
 {
-    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis || o == Py_NotImplemented ||
-           (torch_ready && (Py_TYPE(o) == torch_types.dtype || Py_TYPE(o) == torch_types.layout ||
-                            Py_TYPE(o) == torch_types.memory_format));
+    return o == Py_None || o == Py_True || o == Py_False || o == Py_Ellipsis ||
+           o == Py_NotImplemented ||
+           (torch_ready &&
+            (Py_TYPE(o) == torch_types.dtype || Py_TYPE(o) == torch_types.layout ||
+             Py_TYPE(o) == torch_types.memory_format));
 }
 
 /* Texts of which CPython has one object only. */
 static bool short_text(PyObject *o)
 {
-    return PyUnicode_CheckExact(o) && (PyUnicode_GET_LENGTH(o) == 0 ||
-                                       (PyUnicode_GET_LENGTH(o) == 1 && PyUnicode_READ_CHAR(o, 0) < 256));
+    return PyUnicode_CheckExact(o) &&
+           (PyUnicode_GET_LENGTH(o) == 0 ||
+            (PyUnicode_GET_LENGTH(o) == 1 && PyUnicode_READ_CHAR(o, 0) < 256));
 }
 
 /* Constants of the program, and what CPython itself has computed from them, are the objects that the program would see; but
@@ -57,16 +60,19 @@ static bool short_text(PyObject *o)
 static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
 {
     *yes = a->real == b->real;
-    if (a->type != b->type || singleton(a->real) || singleton(b->real) || short_text(a->real))
+    if (a->type != b->type || singleton(a->real) || singleton(b->real) ||
+        short_text(a->real))
         return ST_OK;
-    if (!a->by_value && !b->by_value && (*yes || a->type == &PyUnicode_Type || a->type == &PyBytes_Type))
+    if (!a->by_value && !b->by_value &&
+        (*yes || a->type == &PyUnicode_Type || a->type == &PyBytes_Type))
         return ST_OK;
     int same = PyObject_RichCompareBool(a->real, b->real, Py_EQ);
     if (same < 0)
         return raise_now(tx);
     if (!same)
         return ST_OK;
-    return graph_break(tx, BRK_IDENTITY, "two equal constants of type %s", a->type->tp_name);
+    return graph_break(tx, BRK_IDENTITY, "two equal constants of type %s",
+                       a->type->tp_name);
 }
 
 static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
@@ -109,7 +115,8 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
         *yes = true;
         return ST_OK;
     }
-    if (a->real && b->real && a->src && b->src && a->type == b->type) /* they differ now: it must stay so */
+    if (a->real && b->real && a->src && b->src &&
+        a->type == b->type) /* they differ now: it must stay so */
         return var_distinct(tx, a, b);
     return ST_OK;
 }
@@ -125,8 +132,11 @@ static bool as_tensor_op(Var *a, Var *b)
 static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
-    PyObject *target = op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
-    TorchOp t = { .cls = TC_NODE, .mutates = target == row->itarget, .pure = torch_classify(target).pure };
+    PyObject *target =
+        op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
+    TorchOp t = { .cls = TC_NODE,
+                  .mutates = target == row->itarget,
+                  .pure = torch_classify(target).pure };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -135,7 +145,8 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *r = row->fn(a->real, b->real);
-    if (r == NULL && op >= BINOP_COUNT) { /* the same failure, worded for the in-place form */
+    if (r == NULL &&
+        op >= BINOP_COUNT) { /* the same failure, worded for the in-place form */
         PyErr_Clear();
         r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
     }
@@ -145,10 +156,13 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     *out = tx->notimpl;
-    if (op == BINOP_OR && self->kind == &kind_opaque && strcmp(self->type->tp_name, "types.UnionType") == 0)
-        return reflected ? class_union(tx, other, self, out) : class_union(tx, self, other, out);
+    if (op == BINOP_OR && self->kind == &kind_opaque &&
+        strcmp(self->type->tp_name, "types.UnionType") == 0)
+        return reflected ? class_union(tx, other, self, out)
+                         : class_union(tx, self, other, out);
     if (self->kind == &kind_opaque && self->type->tp_as_number)
-        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s", binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s",
+                           binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
     if (self->kind->binary == NULL)
         return ST_OK;
     TRY(self->kind->binary(tx, self, other, op, reflected, out));
@@ -197,9 +211,10 @@ static Status no_operator(Tx *tx, Var *a, Var *b, int op)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s %s %s", a->type->tp_name,
                            binop_table[op % BINOP_COUNT].symbol, b->type->tp_name);
     bool power = op % BINOP_COUNT == BINOP_POWER;
-    return raise_type(tx, PyExc_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",
-                      power && op < BINOP_COUNT ? "** or pow()" : binop_table[op % BINOP_COUNT].symbol,
-                      op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
+    return raise_type(
+        tx, PyExc_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",
+        power && op < BINOP_COUNT ? "** or pow()" : binop_table[op % BINOP_COUNT].symbol,
+        op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
 }
 
 static bool is_plain_value(const Var *v)
@@ -216,7 +231,8 @@ static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(var_const(tx, a, &x));
     TRY(var_const(tx, b, &y));
     const Binop *row = &binop_table[op % BINOP_COUNT];
-    PyObject *r = PyObject_CallFunctionObjArgs(op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
+    PyObject *r = PyObject_CallFunctionObjArgs(
+        op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
@@ -226,7 +242,8 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(var_real(tx, &b));
     if (a->kind == &kind_const && b->kind == &kind_const)
         return const_binary(tx, a, b, op, out);
-    if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const && PyUnicode_CheckExact(a->real)) {
+    if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const &&
+        PyUnicode_CheckExact(a->real)) {
         if (right_first(a, b) && b->kind == &kind_object) {
             TRY(try_side(tx, b, a, op % BINOP_COUNT, true, out));
             if (*out != tx->notimpl)
@@ -278,7 +295,8 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
         return v->kind->unary(tx, v, op, out);
     if (v->kind == &kind_opaque)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "unary %c of %s", op, v->type->tp_name);
-    return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op, v->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op,
+                      v->type->tp_name);
 }
 
 /* -- Comparison ------------------------------------------------------------------------------ */
@@ -302,8 +320,12 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY_PTR(target);
     TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
     Var *other = a->kind == &kind_tensor ? b : a;
-    if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) && !PyNumber_Check(other->real)) {
-        *out = tx_bool(tx, op == Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */
+    if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) &&
+        !PyNumber_Check(other->real)) {
+        *out = tx_bool(
+            tx,
+            op ==
+                Py_NE); /* tensor == None, tensor == "str": NotImplemented twice, then identity */
         return ST_OK;
     }
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
@@ -324,7 +346,8 @@ static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
     *out = tx->notimpl;
     if (self->kind == &kind_opaque && stranger(self, other))
         return ST_OK;
-    if (self->kind == &kind_opaque && self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
+    if (self->kind == &kind_opaque &&
+        self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)
         return ST_OK;
@@ -337,8 +360,9 @@ static Status compare_default(Tx *tx, Var *a, Var *b, int op, Var **out)
     static const char *symbol[] = { "<", "<=", "==", "!=", ">", ">=" };
     bool same;
     if (op != Py_EQ && op != Py_NE)
-        return raise_type(tx, PyExc_TypeError, "'%s' not supported between instances of '%s' and '%s'", symbol[op],
-                          a->type->tp_name, b->type->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "'%s' not supported between instances of '%s' and '%s'",
+                          symbol[op], a->type->tp_name, b->type->tp_name);
     TRY(var_is(tx, a, b, &same));
     *out = tx_bool(tx, same == (op == Py_EQ));
     return ST_OK;
@@ -394,7 +418,8 @@ Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
 static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 {
     v = same_object(v);
-    if (key == NULL || v->real != key || v->kind == &kind_const || v->src == NULL || v->src->kind == SRC_CONST)
+    if (key == NULL || v->real != key || v->kind == &kind_const || v->src == NULL ||
+        v->src->kind == SRC_CONST)
         return ST_OK;
     return guard_is(&tx->guards, v->src, key);
 }
@@ -406,7 +431,8 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
         TRY(v->kind->hash(tx, v, key, h));
         return key_pinned(tx, v, *key);
     }
-    if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set || v->kind == &kind_slice)
+    if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
+        v->kind == &kind_slice)
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
     return graph_break(tx, BRK_DYN_KEY, "%s", v->type ? v->type->tp_name : v->kind->name);
 }

@@ -147,7 +147,8 @@ static Status partial_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = p->fn;
         return ST_OK;
     }
-    if (named(name, "keywords")) /* a dict that may be changed, which the partial would see */
+    if (named(name,
+              "keywords")) /* a dict that may be changed, which the partial would see */
         return graph_break(tx, BRK_NO_SLOT, "%s", "keywords of a partial");
     if (named(name, "args")) {
         if (self->real != NULL)

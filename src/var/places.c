@@ -34,7 +34,8 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (mod == NULL)
         PyErr_Clear();
     TRY_PTR(tx_hold(tx, mod ? mod : PyUnicode_FromString("?")));
-    return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod, name);
+    return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod,
+                      name);
 }
 
 static Status module_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
@@ -47,7 +48,8 @@ static Status module_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
     if (descr && attr_is_data(descr))
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a module", name);
     TRY(attrs_of(tx, self, &d));
-    return value ? dict_set_str(tx, d, name, value) : graph_break(tx, BRK_NO_SLOT, "deleting a module attribute");
+    return value ? dict_set_str(tx, d, name, value)
+                 : graph_break(tx, BRK_NO_SLOT, "deleting a module attribute");
 }
 
 static Status yes_(Tx *tx, Var *self, bool *yes)
@@ -86,7 +88,8 @@ Status cell_new(Tx *tx, Var *content, Var **out)
 Status cell_get(Tx *tx, CellVar *c, Var **out)
 {
     if (tx->foreign && c->v.real && c->v.dirty)
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s", "code that runs by itself reads what was written before it");
+        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                           "code that runs by itself reads what was written before it");
     *out = c->content;
     if (c->content != NULL || c->v.real == NULL || c->v.dirty)
         return ST_OK;
@@ -141,7 +144,8 @@ const VarKind kind_cell = {
 
 /* -- super() ------------------------------------------------------------------------ */
 
-static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **where, PyObject **value)
+static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **where,
+                         PyObject **value)
 {
     PyObject *mro = s->start->tp_mro;
     Py_ssize_t i = 0, n = PyTuple_GET_SIZE(mro);
@@ -151,7 +155,8 @@ static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **whe
     for (i++; i < n && *value == NULL; i++) {
         PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         PyObject *ignored;
-        TRY(type_lookup(tx, t, name, &ignored)); /* guards what this class gives for the name */
+        TRY(type_lookup(tx, t, name,
+                        &ignored)); /* guards what this class gives for the name */
         *where = t;
         *value = PyDict_GetItemWithError(t->tp_dict, name);
     }
@@ -168,7 +173,8 @@ static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return var_generic_getattr(tx, self, name, out);
     TRY(super_find(tx, s, name, &where, &value));
     if (value == NULL)
-        return raise_type(tx, PyExc_AttributeError, "'super' object has no attribute '%U'", name);
+        return raise_type(tx, PyExc_AttributeError,
+                          "'super' object has no attribute '%U'", name);
     TRY(wrap_pinned(tx, (PyObject *)where, NULL, &cls));
     Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
     TRY_PTR(src);
@@ -193,13 +199,15 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, self->type, name, &descr));
     if (descr && Py_TYPE(descr) == &PyMethodDescr_Type) /* its handler decides */
         return builtin_new(tx, descr, self, out);
-    return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name, self->type->tp_name);
+    return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name,
+                       self->type->tp_name);
 }
 
 static Status opaque_truth(Tx *tx, Var *self, bool *yes)
 {
     PyNumberMethods *nb = self->type->tp_as_number;
-    if ((nb && nb->nb_bool) || (self->type->tp_as_sequence && self->type->tp_as_sequence->sq_length) ||
+    if ((nb && nb->nb_bool) ||
+        (self->type->tp_as_sequence && self->type->tp_as_sequence->sq_length) ||
         (self->type->tp_as_mapping && self->type->tp_as_mapping->mp_length))
         return graph_break(tx, BRK_UNKNOWN_TYPE, "truth of %s", self->type->tp_name);
     *yes = true;

@@ -16,18 +16,23 @@ Status var_real(Tx *tx, Var **v);
  * constants count. Borrowed from the trace. */
 Status var_const(Tx *tx, Var *v, PyObject **out);
 /* The existing object with its identity guarded, or NULL. */
-bool var_is_const(Var *v);                 /* already a constant, nothing asked */
+bool var_is_const(Var *v); /* already a constant, nothing asked */
 /* What PyObject_LengthHint runs of the class of an object, for its effects: the number is of no use here. */
 Status var_length_hint(Tx *tx, Var *v);
-Status var_index_value(Tx *tx, Var *v, Var **out);  /* as PyNumber_Index */
-Status var_index(Tx *tx, Var *v, Py_ssize_t *out);  /* as PyNumber_AsSsize_t: constant int; raises TypeError/IndexError in the program */
+Status var_index_value(Tx *tx, Var *v, Var **out); /* as PyNumber_Index */
+Status var_index(
+    Tx *tx, Var *v,
+    Py_ssize_t *
+        out); /* as PyNumber_AsSsize_t: constant int; raises TypeError/IndexError in the program */
 Status var_type_of(Tx *tx, Var *v, PyTypeObject **out);
 
 /* -- Attributes (attr.c) ------------------------------------------------------------ */
 Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out);
-Status var_getattr_opt(Tx *tx, Var *v, PyObject *name, Var **out); /* AttributeError -> OK with *out NULL */
-Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value);   /* NULL deletes */
-Status var_generic_getattr(Tx *tx, Var *v, PyObject *name, Var **out); /* as PyObject_GenericGetAttr */
+Status var_getattr_opt(Tx *tx, Var *v, PyObject *name,
+                       Var **out); /* AttributeError -> OK with *out NULL */
+Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value); /* NULL deletes */
+Status var_generic_getattr(Tx *tx, Var *v, PyObject *name,
+                           Var **out); /* as PyObject_GenericGetAttr */
 Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value);
 /* For LOAD_METHOD: *self NULL if the result is bound or not a method. */
 Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self);
@@ -50,10 +55,10 @@ Status var_call_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var
 Status var_truth(Tx *tx, Var *v, bool *yes);
 Status var_not(Tx *tx, Var *v, Var **out);
 Status var_is(Tx *tx, Var *a, Var *b, bool *yes);
-Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out);      /* NB_*, in-place included */
+Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out); /* NB_*, in-place included */
 Status var_unary(Tx *tx, Var *v, char op, Var **out);
-Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out);     /* Py_LT … Py_GE */
-Status var_equal(Tx *tx, Var *a, Var *b, bool *yes);               /* identity, then == and truth */
+Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out); /* Py_LT … Py_GE */
+Status var_equal(Tx *tx, Var *a, Var *b, bool *yes); /* identity, then == and truth */
 Status var_contains(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
@@ -61,9 +66,10 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
 /* -- Containers and iteration (seq.c) ------------------------------------------------------ */
 Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
-Status var_setitem(Tx *tx, Var *v, Var *key, Var *value);          /* NULL deletes */
+Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
-Status var_next(Tx *tx, Var *it, Var **out);                        /* *out NULL: exhausted (StopIteration swallowed) */
+Status var_next(Tx *tx, Var *it,
+                Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
 Status var_str(Tx *tx, Var *v, Var **out);
@@ -74,7 +80,8 @@ Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes);
 Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes);
 
 /* -- Dictionaries as storage (dict.c): no user code, keys as KeyMap takes them --------------- */
-Status dict_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out); /* *out NULL: absent (guarded) */
+Status dict_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h,
+                Var **out); /* *out NULL: absent (guarded) */
 Status dict_set(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var *value);
 Status dict_del(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, bool *was);
 Status dict_open(Tx *tx, DictVar *d);

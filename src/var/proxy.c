@@ -35,8 +35,14 @@ static Var *mapping_of(Var *self)
     return AS(ProxyVar, self)->mapping;
 }
 
-static Status proxy_iter(Tx *tx, Var *self, Var **out) { return var_iter(tx, mapping_of(self), out); }
-static Status proxy_len(Tx *tx, Var *self, Var **out) { return var_len(tx, mapping_of(self), out); }
+static Status proxy_iter(Tx *tx, Var *self, Var **out)
+{
+    return var_iter(tx, mapping_of(self), out);
+}
+static Status proxy_len(Tx *tx, Var *self, Var **out)
+{
+    return var_len(tx, mapping_of(self), out);
+}
 
 static Status proxy_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {

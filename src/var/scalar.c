@@ -33,7 +33,8 @@ static void pin_leaf(Expr *leaf, void *arg)
     if (p->st != ST_OK)
         return;
     if (leaf->kind == EX_LEN)
-        p->st = guard_num(&p->tx->guards, GUARD_LEN, leaf->src, PyLong_AsSsize_t(leaf->value));
+        p->st = guard_num(&p->tx->guards, GUARD_LEN, leaf->src,
+                          PyLong_AsSsize_t(leaf->value));
     else
         p->st = guard_eq(&p->tx->guards, leaf->src, leaf->value);
 }
@@ -55,8 +56,9 @@ static Status as_expr(Tx *tx, Var *v, Expr **out)
     *out = NULL;
     if (v->kind == &kind_scalar) {
         *out = AS(ScalarVar, v)->e;
-    } else if (v->kind == &kind_const && (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
-                                          v->type == &PyBool_Type)) {
+    } else if (v->kind == &kind_const &&
+               (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
+                v->type == &PyBool_Type)) {
         *out = expr_const(&tx->exprs, v->real);
         TRY_PTR(*out);
     }
@@ -91,16 +93,20 @@ static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var
     TRY(as_expr(tx, self, &a));
     TRY(as_expr(tx, other, &b));
     if (b == NULL && real_number(other))
-        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op, out);
+        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op,
+                             out);
     if (a == NULL || b == NULL) {
         *out = tx->notimpl;
         return ST_OK;
     }
     if (!lazy_op(op))
-        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op, out);
-    Expr *e = reflected ? expr_binary(&tx->exprs, op, b, a) : expr_binary(&tx->exprs, op, a, b);
+        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op,
+                             out);
+    Expr *e =
+        reflected ? expr_binary(&tx->exprs, op, b, a) : expr_binary(&tx->exprs, op, a, b);
     if (e == NULL)
-        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op, out);
+        return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op,
+                             out);
     if (!expr_total(e))
         TRY(guard_noraise(&tx->guards, e));
     return scalar_new(tx, e, out);

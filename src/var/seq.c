@@ -22,7 +22,8 @@ Status var_len(Tx *tx, Var *v, Var **out)
         return v->kind->len(tx, v, out);
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "len()");
-    return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()", v->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()",
+                      v->type->tp_name);
 }
 
 static Status written_in_python(Tx *tx, Var *v, PyObject *name, bool *yes)
@@ -48,7 +49,8 @@ Status var_length_hint(Tx *tx, Var *v)
         exc_clear(tx);
     }
     TRY(written_in_python(tx, v, str___length_hint__, &own));
-    return own ? graph_break(tx, BRK_NO_SLOT, "__length_hint__ of %s", v->type->tp_name) : ST_OK;
+    return own ? graph_break(tx, BRK_NO_SLOT, "__length_hint__ of %s", v->type->tp_name)
+               : ST_OK;
 }
 
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
@@ -58,7 +60,8 @@ Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
         return v->kind->getitem(tx, v, key, out);
     if (v->kind == &kind_opaque || v->kind == &kind_builtin)
         return no_slot(tx, v, "indexing");
-    return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable", v->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable",
+                      v->type->tp_name);
 }
 
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
@@ -69,7 +72,8 @@ Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "item assignment");
     return raise_type(tx, PyExc_TypeError,
-                      value ? "'%s' object does not support item assignment" : "'%s' object doesn't support item deletion",
+                      value ? "'%s' object does not support item assignment"
+                            : "'%s' object doesn't support item deletion",
                       v->type->tp_name);
 }
 
@@ -86,7 +90,8 @@ Status var_iter(Tx *tx, Var *v, Var **out)
     }
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "iteration");
-    return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable", v->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                      v->type->tp_name);
 }
 
 Status var_next(Tx *tx, Var *it, Var **out)
@@ -98,7 +103,8 @@ Status var_next(Tx *tx, Var *it, Var **out)
         return it->kind->next(tx, it, out);
     if (it->kind == &kind_opaque)
         return no_slot(tx, it, "next()");
-    return raise_type(tx, PyExc_TypeError, "'%s' object is not an iterator", it->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "'%s' object is not an iterator",
+                      it->type->tp_name);
 }
 
 static Status unpack_by_iteration(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
@@ -185,12 +191,20 @@ static Status text_of(Tx *tx, Var *v, bool str, Var **out)
     if (v->kind->repr == NULL)
         return no_slot(tx, v, str ? "str()" : "repr()");
     TRY(v->kind->repr(tx, v, str, out));
-    return good_text(tx, str ? "__str__ returned non-string (type %.200s)" : "__repr__ returned non-string (type %.200s)",
+    return good_text(tx,
+                     str ? "__str__ returned non-string (type %.200s)"
+                         : "__repr__ returned non-string (type %.200s)",
                      out);
 }
 
-Status var_str(Tx *tx, Var *v, Var **out) { return text_of(tx, v, true, out); }
-Status var_repr(Tx *tx, Var *v, Var **out) { return text_of(tx, v, false, out); }
+Status var_str(Tx *tx, Var *v, Var **out)
+{
+    return text_of(tx, v, true, out);
+}
+Status var_repr(Tx *tx, Var *v, Var **out)
+{
+    return text_of(tx, v, false, out);
+}
 
 Status var_ascii(Tx *tx, Var *v, Var **out)
 {
@@ -199,8 +213,12 @@ Status var_ascii(Tx *tx, Var *v, Var **out)
     TRY(var_const(tx, v, &o));
     if (o == NULL || !PyUnicode_CheckExact(o))
         return no_slot(tx, v, "ascii()");
-    PyObject *bytes = tx_hold(tx, PyUnicode_AsEncodedString(o, "ascii", "backslashreplace"));
-    return bytes ? const_new(tx, PyUnicode_DecodeASCII(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes), NULL), out)
+    PyObject *bytes =
+        tx_hold(tx, PyUnicode_AsEncodedString(o, "ascii", "backslashreplace"));
+    return bytes ? const_new(tx,
+                             PyUnicode_DecodeASCII(PyBytes_AS_STRING(bytes),
+                                                   PyBytes_GET_SIZE(bytes), NULL),
+                             out)
                  : raise_now(tx);
 }
 
@@ -219,13 +237,17 @@ static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
     TRY(var_const(tx, spec, &s));
     if (f == NULL || Py_TYPE(f) != &PyMethodDescr_Type || s == NULL)
         return no_slot(tx, v, "format()");
-    bool of_content = content != NULL && f == cpy_type_lookup(content->type, str___format__);
+    bool of_content =
+        content != NULL && f == cpy_type_lookup(content->type, str___format__);
     if (of_content && PyDescr_TYPE(f) != &PyBaseObject_Type && PyUnicode_Check(s))
-        return PyUnicode_GET_LENGTH(s) ? var_format(tx, content, spec, out) : var_str(tx, v, out);
+        return PyUnicode_GET_LENGTH(s) ? var_format(tx, content, spec, out)
+                                       : var_str(tx, v, out);
     if (PyDescr_TYPE(f) != &PyBaseObject_Type)
         return no_slot(tx, v, "format()");
     if (PyUnicode_GET_LENGTH(s))
-        return raise_type(tx, PyExc_TypeError, "unsupported format string passed to %.200s.__format__", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "unsupported format string passed to %.200s.__format__",
+                          v->type->tp_name);
     return var_str(tx, v, out);
 }
 
@@ -267,14 +289,19 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
     if (v->kind == &kind_object)
         TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));
     if (r == NULL)
-        return raise_type(tx, PyExc_TypeError, "'%.200s' object cannot be interpreted as an integer", v->type->tp_name);
+        return raise_type(tx, PyExc_TypeError,
+                          "'%.200s' object cannot be interpreted as an integer",
+                          v->type->tp_name);
     TRY(var_real(tx, &r));
     *out = r;
     if (r->type == &PyLong_Type)
         return ST_OK;
-    if (PyType_HasFeature(r->type, Py_TPFLAGS_LONG_SUBCLASS)) /* deprecated, with a warning */
-        return graph_break(tx, BRK_UNKNOWN_CALL, "__index__ returned %s", r->type->tp_name);
-    return raise_type(tx, PyExc_TypeError, "__index__ returned non-int (type %.200s)", r->type->tp_name);
+    if (PyType_HasFeature(r->type,
+                          Py_TPFLAGS_LONG_SUBCLASS)) /* deprecated, with a warning */
+        return graph_break(tx, BRK_UNKNOWN_CALL, "__index__ returned %s",
+                           r->type->tp_name);
+    return raise_type(tx, PyExc_TypeError, "__index__ returned non-int (type %.200s)",
+                      r->type->tp_name);
 }
 
 Status var_index(Tx *tx, Var *v, Py_ssize_t *out)

@@ -21,7 +21,8 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
         return graph_break(tx, BRK_TENSOR_KIND, "%s", Py_TYPE(o)->tp_name);
     const void *block = meta_guard_block(&tx->arena, o, &size);
     TRY_PTR(block);
-    TRY(guard_add(&tx->guards, (Guard){ .kind = GUARD_TENSOR, .src = src, .p = block, .size = size }));
+    TRY(guard_add(&tx->guards,
+                  (Guard){ .kind = GUARD_TENSOR, .src = src, .p = block, .size = size }));
     TRY(VAR_MAKE(tx, tensor, TensorVar, Py_TYPE(o), &t));
     t->v.real = o;
     t->v.src = src;
@@ -121,15 +122,32 @@ static const struct PropertyRow {
     const char *name;
     Property get;
 } properties[] = {
-    { "shape", from_meta },     { "dtype", from_meta },      { "ndim", from_meta },
-    { "layout", from_meta },    { "requires_grad", from_meta }, { "is_leaf", from_meta },
-    { "is_sparse", from_meta }, { "is_quantized", from_meta }, { "is_nested", from_meta },
-    { "itemsize", from_meta },  { "nbytes", from_meta },     { "is_mkldnn", from_meta },
-    { "device", from_device },  { "is_cuda", from_device },  { "is_cpu", from_device },
-    { "is_meta", from_device }, { "is_xpu", from_device },   { "is_mps", from_device },
-    { "T", from_node },         { "mT", from_node },         { "H", from_node },
-    { "mH", from_node },        { "real", from_node },       { "imag", from_node },
-    { "data", from_node },      { "grad", gradient },
+    { "shape", from_meta },
+    { "dtype", from_meta },
+    { "ndim", from_meta },
+    { "layout", from_meta },
+    { "requires_grad", from_meta },
+    { "is_leaf", from_meta },
+    { "is_sparse", from_meta },
+    { "is_quantized", from_meta },
+    { "is_nested", from_meta },
+    { "itemsize", from_meta },
+    { "nbytes", from_meta },
+    { "is_mkldnn", from_meta },
+    { "device", from_device },
+    { "is_cuda", from_device },
+    { "is_cpu", from_device },
+    { "is_meta", from_device },
+    { "is_xpu", from_device },
+    { "is_mps", from_device },
+    { "T", from_node },
+    { "mT", from_node },
+    { "H", from_node },
+    { "mH", from_node },
+    { "real", from_node },
+    { "imag", from_node },
+    { "data", from_node },
+    { "grad", gradient },
 };
 
 static const struct PropertyRow *property(PyObject *name)
@@ -163,8 +181,9 @@ static Status tensor_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (p != NULL)
         return p->get(tx, AS(TensorVar, self), name, out);
     TRY(type_lookup(tx, self->type, name, &descr));
-    if (descr && (Py_TYPE(descr) == &PyMethodDescr_Type || Py_TYPE(descr) == &PyFunction_Type ||
-                  Py_TYPE(descr) == &PyWrapperDescr_Type)) {
+    if (descr &&
+        (Py_TYPE(descr) == &PyMethodDescr_Type || Py_TYPE(descr) == &PyFunction_Type ||
+         Py_TYPE(descr) == &PyWrapperDescr_Type)) {
         if (torch_classify_method(name).cls != TC_NONE)
             return builtin_new(tx, descr, self, out);
     }
@@ -234,7 +253,8 @@ static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
 /* x.type(), a name; with an argument it is a conversion, a node. */
 static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
-    return a->n + a->nkw == 1 ? graph_break(tx, BRK_TORCH_CALL, "Tensor.type()") : ST_DECLINE;
+    return a->n + a->nkw == 1 ? graph_break(tx, BRK_TORCH_CALL, "Tensor.type()")
+                              : ST_DECLINE;
 }
 
 static const struct MethodRow {
@@ -291,8 +311,11 @@ static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (fn == NULL)
         fn = operator_named("getitem");
     TRY_PTR(fn);
-    bool pure = !args_have_tensor(&(Args){ .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
-    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure }, &(Args){ .v = v, .n = 2 }, out);
+    bool pure = !args_have_tensor(&(Args){
+        .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
+    return torch_call(tx, fn, false,
+                      (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure },
+                      &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
@@ -304,7 +327,8 @@ static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
     TRY_PTR(fn);
     if (value == NULL)
         return raise_type(tx, PyExc_TypeError, "Tensor does not support deleting items");
-    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .mutates = true }, &(Args){ .v = v, .n = 3 }, &ignored);
+    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .mutates = true },
+                      &(Args){ .v = v, .n = 3 }, &ignored);
 }
 
 static Status tensor_iter(Tx *tx, Var *self, Var **out)
@@ -318,7 +342,8 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
     TRY(var_len(tx, self, &n));
     TRY(var_const(tx, n, &count));
     if (size > 4096)
-        return graph_break(tx, BRK_LOOP_BUDGET, "iteration over a tensor of %zd rows", size);
+        return graph_break(tx, BRK_LOOP_BUDGET, "iteration over a tensor of %zd rows",
+                           size);
     /* as Tensor.__iter__: unbind(0) */
     Args a = { .v = (Var *[]){ self }, .n = 1 };
     TorchOp op = { .cls = TC_NODE, .view = true, .structured = true, .pure = true };

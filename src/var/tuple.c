@@ -266,7 +266,8 @@ static Status tuple_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     TupleVar *t = AS(TupleVar, self);
-    if (self->type->tp_hash != PyTuple_Type.tp_hash || self->type->tp_richcompare != PyTuple_Type.tp_richcompare)
+    if (self->type->tp_hash != PyTuple_Type.tp_hash ||
+        self->type->tp_richcompare != PyTuple_Type.tp_richcompare)
         return graph_break(tx, BRK_DYN_KEY, "%s", self->type->tp_name);
     TRY(tuple_open(tx, t));
     PyObject *k = tx_hold(tx, PyTuple_New(t->n));
@@ -281,7 +282,8 @@ static Status tuple_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
         PyTuple_SET_ITEM(k, i, Py_NewRef(item));
     }
     if (!key_plain(k))
-        return graph_break(tx, BRK_DYN_KEY, "%s", "tuple of objects that compare in their own way");
+        return graph_break(tx, BRK_DYN_KEY, "%s",
+                           "tuple of objects that compare in their own way");
     *key = k;
     *h = PyObject_Hash(k);
     return *h == -1 ? ST_ERROR : ST_OK;

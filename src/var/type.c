@@ -15,7 +15,8 @@ static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
     }
     KeyMap *fresh = tx_alloc(tx, sizeof *fresh);
     TRY_PTR(fresh);
-    if (!tx_keep(tx, (PyObject *)t) || !ptrmap_put(&tx->types, &tx->arena, &tx->journal, t, fresh))
+    if (!tx_keep(tx, (PyObject *)t) ||
+        !ptrmap_put(&tx->types, &tx->arena, &tx->journal, t, fresh))
         return ST_ERROR;
     *out = fresh;
     return ST_OK;
@@ -27,9 +28,11 @@ static Status not_written(Tx *tx, PyTypeObject *t, PyObject *name)
     PyObject *mro = t->tp_mro;
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
         void *v;
-        if (ptrmap_get(&tx->wrapped, PyTuple_GET_ITEM(mro, i), &v) && ((Var *)v)->kind == &kind_class &&
+        if (ptrmap_get(&tx->wrapped, PyTuple_GET_ITEM(mro, i), &v) &&
+            ((Var *)v)->kind == &kind_class &&
             keymap_find_id(&AS(ClassVar, v)->writes, name))
-            return graph_break(tx, BRK_NO_SLOT, "class attribute '%U', which was stored just now", name);
+            return graph_break(tx, BRK_NO_SLOT,
+                               "class attribute '%U', which was stored just now", name);
     }
     return ST_OK;
 }
@@ -52,7 +55,8 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
     *out = cpy_type_lookup(t, name);
     tx_keep(tx, *out);
     TRY(guard_class(&tx->guards, t, name, *out));
-    return keymap_put(m, &tx->arena, &tx->journal, NULL, 0, name, *out) ? ST_OK : ST_ERROR;
+    return keymap_put(m, &tx->arena, &tx->journal, NULL, 0, name, *out) ? ST_OK
+                                                                        : ST_ERROR;
 }
 
 /* Where a class attribute of v is found at run time, or NULL if v was made by the trace. */

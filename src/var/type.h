@@ -7,7 +7,8 @@
 /* The raw class attribute `value`, found under `name` along the MRO of v's type (the lookup is guarded). */
 Status type_value(Tx *tx, Var *v, PyObject *name, PyObject *value, Var **out);
 /* Binds a class attribute to v as its __get__ would (owner: type(v), or v itself for classes). */
-Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr, Var *dv, Var **out);
+Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr,
+                 Var *dv, Var **out);
 bool attr_is_data(PyObject *descr);
 /* a | b of classes, None and unions: made for real. */
 Status class_union(Tx *tx, Var *a, Var *b, Var **out);

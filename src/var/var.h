@@ -41,10 +41,10 @@ struct Var {
     const VarKind *kind;
     PyTypeObject *type; /* of the value in the traced program; NULL while lazy */
     Source *src;
-    PyObject *real;     /* existing object or constant; NULL: made by the trace */
-    uintptr_t dirty;    /* journalled: on the ledger's list of changed values */
-    uint32_t id;        /* emit: number of the temporary; dumps: order of first use */
-    bool by_value;      /* a constant that stands for any equal object: an equality guard holds it */
+    PyObject *real;  /* existing object or constant; NULL: made by the trace */
+    uintptr_t dirty; /* journalled: on the ledger's list of changed values */
+    uint32_t id;     /* emit: number of the temporary; dumps: order of first use */
+    bool by_value; /* a constant that stands for any equal object: an equality guard holds it */
 };
 
 /* -- The kinds' structs -------------------------------------------------------- */
@@ -60,13 +60,13 @@ typedef struct ScalarVar {
 } ScalarVar;
 
 typedef struct TensorVar {
-    Var v;            /* real: the input tensor */
-    uintptr_t node;   /* graph node + 1; 0: an input that is not in the graph yet. journalled */
-    PyObject *meta;   /* meta twin; NULL until asked. journalled */
-    PyObject *device; /* torch.device */
+    Var v;          /* real: the input tensor */
+    uintptr_t node; /* graph node + 1; 0: an input that is not in the graph yet. journalled */
+    PyObject *meta;        /* meta twin; NULL until asked. journalled */
+    PyObject *device;      /* torch.device */
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
-    Var *same;        /* the Var that is this very object (x.contiguous() may be x), or NULL */
-    bool external;    /* its storage may exist outside of the graph: inputs and what may alias them */
+    Var *same; /* the Var that is this very object (x.contiguous() may be x), or NULL */
+    bool external; /* its storage may exist outside of the graph: inputs and what may alias them */
 } TensorVar;
 
 typedef struct ListVar {
@@ -85,13 +85,13 @@ typedef struct TupleVar {
 } TupleVar;
 
 typedef struct DictVar {
-    Var v;              /* real: the existing dict, or NULL for inline instance values and new ones */
-    Var *owner;         /* instance dictionary of this object; NULL: a dict of its own */
-    KeyMap reads;       /* existing: what was looked at; value NULL: known absent. All keys in order once open */
-    KeyMap writes;      /* what the trace stored, in order; new dicts keep everything here */
-    KeyMap dels;        /* existing keys that were deleted (they may stand in writes again) */
-    uintptr_t open;     /* all keys of the existing dict are in reads. journalled */
-    Var *factory;       /* defaultdict */
+    Var v; /* real: the existing dict, or NULL for inline instance values and new ones */
+    Var *owner; /* instance dictionary of this object; NULL: a dict of its own */
+    KeyMap reads; /* existing: what was looked at; value NULL: known absent. All keys in order once open */
+    KeyMap writes;  /* what the trace stored, in order; new dicts keep everything here */
+    KeyMap dels;    /* existing keys that were deleted (they may stand in writes again) */
+    uintptr_t open; /* all keys of the existing dict are in reads. journalled */
+    Var *factory;   /* defaultdict */
 } DictVar;
 
 typedef struct DictViewVar {
@@ -101,7 +101,8 @@ typedef struct DictViewVar {
 } DictViewVar;
 
 typedef struct SetOp {
-    uintptr_t what;   /* '+' added, '-' discarded, 'p' popped, 'c' cleared; '|', '&', '_', '^': in place with a set or dict */
+    uintptr_t
+        what; /* '+' added, '-' discarded, 'p' popped, 'c' cleared; '|', '&', '_', '^': in place with a set or dict */
     Var *item;
     PyObject *key;    /* NULL: item goes by identity. Of the operand: a real one */
     uintptr_t serial; /* unique in the process: tells whether a replayed log was rewound */
@@ -109,38 +110,39 @@ typedef struct SetOp {
 
 typedef struct SetVar {
     Var v;
-    KeyMap items;     /* value: the Var. Existing and not open: what was added only */
-    uintptr_t open;   /* journalled */
-    PyObject *shadow; /* a real set with the same history up to `log`: its order is the set's order. Never changed; NULL: empty. journalled */
-    VEC(SetOp) log;   /* what happened since: existing sets are changed by replaying it */
+    KeyMap items;   /* value: the Var. Existing and not open: what was added only */
+    uintptr_t open; /* journalled */
+    PyObject *
+        shadow; /* a real set with the same history up to `log`: its order is the set's order. Never changed; NULL: empty. journalled */
+    VEC(SetOp) log; /* what happened since: existing sets are changed by replaying it */
     uintptr_t blurred; /* the order cannot be known. journalled */
-    PyObject *live;   /* shadow with log[0..nlive) applied, a cache */
+    PyObject *live;    /* shadow with log[0..nlive) applied, a cache */
     size_t nlive;
     uintptr_t live_serial;
 } SetVar;
 
 typedef struct ObjectVar {
     Var v;
-    DictVar *attrs;   /* made when first needed; journalled */
-    Var *content;     /* list, tuple, dict … part of a subclass of a built-in; NULL: none. journalled */
-    KeyMap members;   /* __slots__ values that were read or written: member descriptor -> Var */
+    DictVar *attrs; /* made when first needed; journalled */
+    Var *content; /* list, tuple, dict … part of a subclass of a built-in; NULL: none. journalled */
+    KeyMap members; /* __slots__ values that were read or written: member descriptor -> Var */
 } ObjectVar;
 
 typedef struct ClassVar {
-    Var v;            /* real: the type */
-    KeyMap writes;    /* class attributes stored in the trace */
+    Var v;         /* real: the type */
+    KeyMap writes; /* class attributes stored in the trace */
 } ClassVar;
 
 typedef struct FuncVar {
     Var v;
     PyCodeObject *co;
     const Code *code;
-    Var *globals;     /* DictVar */
+    Var *globals;         /* DictVar */
     Var *name, *qualname; /* new functions; else NULL */
-    TupleVar *defaults; /* NULL: none */
+    TupleVar *defaults;   /* NULL: none */
     DictVar *kwdefaults;
-    Var **closure;    /* CellVars, co_nfreevars */
-    DictVar *attrs;   /* function attributes; journalled */
+    Var **closure;  /* CellVars, co_nfreevars */
+    DictVar *attrs; /* function attributes; journalled */
     Var *annotations;
 } FuncVar;
 
@@ -150,8 +152,8 @@ typedef struct MethodVar {
 } MethodVar;
 
 typedef struct BuiltinVar {
-    Var v;            /* real: the builtin, method descriptor, wrapper descriptor … */
-    Var *self;        /* bound: what it is bound to; NULL: none */
+    Var v;     /* real: the builtin, method descriptor, wrapper descriptor … */
+    Var *self; /* bound: what it is bound to; NULL: none */
 } BuiltinVar;
 
 typedef struct ModuleVar {
@@ -160,30 +162,31 @@ typedef struct ModuleVar {
 } ModuleVar;
 
 typedef struct CellVar {
-    Var v;            /* real: existing cell */
-    Var *content;     /* NULL: empty. journalled */
+    Var v;        /* real: existing cell */
+    Var *content; /* NULL: empty. journalled */
 } CellVar;
 
 typedef struct IterVar {
     Var v;
-    Var *seq;         /* what it walks; NULL once exhausted. journalled */
-    uintptr_t at;     /* position; journalled */
-    Var **items;      /* snapshot, or NULL: seq is asked each time (lists may grow under the iterator) */
-    Py_ssize_t n;     /* of items; dicts: size at the start */
-    long step;        /* -1: reversed; `at` is then one above the next */
-    uintptr_t stamp;  /* state of the container at the start, where changes matter. Existing iterators (real): exhausted,
+    Var *seq;     /* what it walks; NULL once exhausted. journalled */
+    uintptr_t at; /* position; journalled */
+    Var **items; /* snapshot, or NULL: seq is asked each time (lists may grow under the iterator) */
+    Py_ssize_t n; /* of items; dicts: size at the start */
+    long step;    /* -1: reversed; `at` is then one above the next */
+    uintptr_t
+        stamp; /* state of the container at the start, where changes matter. Existing iterators (real): exhausted,
                        * and `at` is how many times next() was called. journalled */
 } IterVar;
 
 typedef struct WrapIterVar {
     Var v;
-    char what;        /* 'm' map, 'f' filter, 'z' zip, 'e' enumerate, 'c' callable+sentinel, 'h' chain, 's' islice … */
+    char what; /* 'm' map, 'f' filter, 'z' zip, 'e' enumerate, 'c' callable+sentinel, 'h' chain, 's' islice … */
     Var *fn;
     Var **its;
     int n;
-    uintptr_t at;     /* journalled: count, current iterator … */
-    uintptr_t state;  /* journalled */
-    uintptr_t busy;   /* in the middle of a step; journalled */
+    uintptr_t at;          /* journalled: count, current iterator … */
+    uintptr_t state;       /* journalled */
+    uintptr_t busy;        /* in the middle of a step; journalled */
     Py_ssize_t stop, step; /* islice */
     bool strict;
 } WrapIterVar;
@@ -194,23 +197,23 @@ typedef struct GenVar {
     Var v;
     Frame *frame;
     FuncVar *fn;
-    uintptr_t state;  /* GenState; journalled */
-    Var *exc_saved;   /* exception handled inside while suspended; journalled */
+    uintptr_t state; /* GenState; journalled */
+    Var *exc_saved;  /* exception handled inside while suspended; journalled */
 } GenVar;
 
 typedef struct SliceVar {
     Var v;
-    Var *part[3];     /* start, stop, step: never NULL */
+    Var *part[3]; /* start, stop, step: never NULL */
 } SliceVar;
 
 typedef struct SuperVar {
     Var v;
-    Var *cls, *self;  /* self NULL: unbound */
+    Var *cls, *self;     /* self NULL: unbound */
     PyTypeObject *start; /* type(self), or self if that is the class */
 } SuperVar;
 
 typedef struct ExcVar {
-    Var v;            /* type: the exception class; real: an existing exception */
+    Var v; /* type: the exception class; real: an existing exception */
     TupleVar *args;
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
@@ -222,8 +225,8 @@ typedef struct ExcVar {
 typedef struct PartialVar {
     Var v;
     Var *fn;
-    Args args;        /* keywords included */
-    Var *tuple;       /* what .args has given; journalled */
+    Args args;  /* keywords included */
+    Var *tuple; /* what .args has given; journalled */
 } PartialVar;
 
 typedef struct ProxyVar {
@@ -242,10 +245,11 @@ extern const VarKind *const kind_table[KIND_COUNT]; /* by KindId */
 
 /* A zeroed struct of the kind; type, src and real set. */
 Status var_make(Tx *tx, const VarKind *kind, size_t size, PyTypeObject *type, Var **out);
-#define VAR_MAKE(tx, kindname, Struct, type, out) \
+#define VAR_MAKE(tx, kindname, Struct, type, out)                                        \
     var_make((tx), &kind_##kindname, sizeof(Struct), (type), (Var **)(out))
 
-Status const_new(Tx *tx, PyObject *steals, Var **out); /* NULL in (exception set) gives ST_ERROR */
+Status const_new(Tx *tx, PyObject *steals,
+                 Var **out); /* NULL in (exception set) gives ST_ERROR */
 Status const_peek(Tx *tx, PyObject *borrowed, Var **out);
 Status const_int(Tx *tx, Py_ssize_t n, Var **out);
 Status const_str(Tx *tx, const char *s, Var **out);
@@ -254,7 +258,8 @@ Var *tx_bool(Tx *tx, bool b);
 Var *tx_notimpl(Tx *tx);
 
 Status list_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);
-Status tuple_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);          /* copies items; all constants: a const */
+Status tuple_new(Tx *tx, Var **items, Py_ssize_t n,
+                 Var **out); /* copies items; all constants: a const */
 Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out);
 Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);

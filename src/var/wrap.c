@@ -73,11 +73,13 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
     if (const_object(o) ||
-        (torch_ready && (t == torch_types.dtype || t == torch_types.layout || t == torch_types.memory_format))) {
+        (torch_ready && (t == torch_types.dtype || t == torch_types.layout ||
+                         t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
-    if (t != &PyCode_Type && const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
+    if (t != &PyCode_Type && const_immutable(o) &&
+        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
         TRY(guard_eq(&tx->guards, src, o));
         TRY(const_peek(tx, o, out));
         (*out)->by_value = true;
@@ -87,13 +89,13 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
 
 /* -- Kinds by type ------------------------------------------------------------ */
 
-
 /* Classes written in Python get their instances from subtype_dealloc; what lies below is C. */
 static bool python_class(PyTypeObject *t)
 {
     static destructor subtype_dealloc;
     if (subtype_dealloc == NULL) {
-        PyObject *probe = PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "probe");
+        PyObject *probe =
+            PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "probe");
         if (probe == NULL) {
             PyErr_Clear();
             return false;
@@ -106,9 +108,11 @@ static bool python_class(PyTypeObject *t)
 
 static bool known_layout(PyTypeObject *base)
 {
-    return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) || base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
-           base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PySet_Type ||
-           base == &PyFrozenSet_Type || base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
+    return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) ||
+           base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
+           base == &PyTuple_Type || base == &PyLong_Type || base == &PyFloat_Type ||
+           base == &PyUnicode_Type || base == &PySet_Type || base == &PyFrozenSet_Type ||
+           base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
 }
 
 static PyTypeObject *python_layout(PyTypeObject *t)
@@ -121,7 +125,10 @@ static PyTypeObject *python_layout(PyTypeObject *t)
 PyTypeObject *wrap_layout(PyTypeObject *t)
 {
     PyTypeObject *base = python_layout(t);
-    return known_layout(base) || PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException) ? base : NULL;
+    return known_layout(base) ||
+                   PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException)
+               ? base
+               : NULL;
 }
 
 bool wrap_is_object(PyTypeObject *t)
@@ -134,7 +141,8 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
     PyObject *o = ob->v.real;
     Source *src = ob->v.src;
     Var *c = NULL;
-    if (base == &PyDict_Type || base == &PyODict_Type || base == known_type(TY_DEFAULTDICT)) {
+    if (base == &PyDict_Type || base == &PyODict_Type ||
+        base == known_type(TY_DEFAULTDICT)) {
         TRY(VAR_MAKE(tx, dict, DictVar, base, &c));
     } else if (base == &PyList_Type || base == known_type(TY_DEQUE)) {
         TRY(VAR_MAKE(tx, list, ListVar, base, &c));
@@ -143,14 +151,17 @@ static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
         TRY(VAR_MAKE(tx, set, SetVar, base, &c));
     } else if (base == &PyTuple_Type) {
         TRY(wrap_tuple(tx, o, src, &c));
-    } else if (base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type || base == &PyBytes_Type) {
-        PyObject *plain = base == &PyLong_Type    ? _PyLong_Copy((PyLongObject *)o)
-                          : base == &PyFloat_Type ? PyFloat_FromDouble(PyFloat_AS_DOUBLE(o))
-                          : base == &PyBytes_Type ? PyBytes_FromStringAndSize(PyBytes_AS_STRING(o),
-                                                                              PyBytes_GET_SIZE(o))
-                                                  : PyUnicode_FromObject(o);
+    } else if (base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type ||
+               base == &PyBytes_Type) {
+        PyObject *plain =
+            base == &PyLong_Type    ? _PyLong_Copy((PyLongObject *)o)
+            : base == &PyFloat_Type ? PyFloat_FromDouble(PyFloat_AS_DOUBLE(o))
+            : base == &PyBytes_Type
+                ? PyBytes_FromStringAndSize(PyBytes_AS_STRING(o), PyBytes_GET_SIZE(o))
+                : PyUnicode_FromObject(o);
         TRY(const_new(tx, plain, &c));
-        if (cpy_type_lookup(Py_TYPE(o), str___del__)) /* the entry that pins it would keep it alive */
+        if (cpy_type_lookup(Py_TYPE(o),
+                            str___del__)) /* the entry that pins it would keep it alive */
             return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name);
         TRY(guard_is(&tx->guards, src, o));
     }
@@ -236,7 +247,8 @@ static Status wrap_cell(Tx *tx, PyObject *o, Source *src, Var **out)
     return VAR_MAKE(tx, cell, CellVar, Py_TYPE(o), out);
 }
 
-static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *o, Source *src, bool pinned, Var **out)
+static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *o,
+                            Source *src, bool pinned, Var **out)
 {
     if (!pinned)
         TRY(guard_is(&tx->guards, src, o));
@@ -245,8 +257,10 @@ static Status wrap_identity(Tx *tx, const VarKind *kind, size_t size, PyObject *
 
 static bool is_iterator(PyTypeObject *t)
 {
-    return t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyRangeIter_Type || t == &PyDictIterKey_Type ||
-           t == &PyDictIterValue_Type || t == &PyDictIterItem_Type || t == &PyListRevIter_Type || t == &PyEnum_Type || t == &PyZip_Type;
+    return t == &PyListIter_Type || t == &PyTupleIter_Type || t == &PyRangeIter_Type ||
+           t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
+           t == &PyDictIterItem_Type || t == &PyListRevIter_Type || t == &PyEnum_Type ||
+           t == &PyZip_Type;
 }
 
 static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -258,8 +272,10 @@ static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
 static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
-    bool pybind = self && (PyCapsule_CheckExact(self) || strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
-    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind && !const_immutable(self))
+    bool pybind = self && (PyCapsule_CheckExact(self) ||
+                           strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
+    if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind &&
+        !const_immutable(self))
         return wrap_opaque(tx, o, src, out);
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
@@ -281,14 +297,17 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return wrap_cell(tx, o, src, out);
     if (t == &PyList_Type || strcmp(t->tp_name, "collections.deque") == 0)
         return wrap_list(tx, o, src, out);
-    if (t == &PyDict_Type || t == &PyODict_Type || strcmp(t->tp_name, "collections.defaultdict") == 0)
+    if (t == &PyDict_Type || t == &PyODict_Type ||
+        strcmp(t->tp_name, "collections.defaultdict") == 0)
         return wrap_dict(tx, o, src, out);
     if (t == &PyTuple_Type || (PyTuple_Check(o) && torch_ready && t == torch_types.size))
-        return guard_type(&tx->guards, src, t) == ST_OK ? wrap_tuple(tx, o, src, out) : ST_ERROR;
+        return guard_type(&tx->guards, src, t) == ST_OK ? wrap_tuple(tx, o, src, out)
+                                                        : ST_ERROR;
     if (t == &PySet_Type || t == &PyFrozenSet_Type)
         return wrap_set(tx, o, src, out);
-    if (PyCFunction_Check(o) || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type || t == &_PyMethodWrapper_Type ||
-        t == &PyClassMethodDescr_Type || t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type)
+    if (PyCFunction_Check(o) || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
+        t == &_PyMethodWrapper_Type || t == &PyClassMethodDescr_Type ||
+        t == &PyGetSetDescr_Type || t == &PyMemberDescr_Type)
         return wrap_cfunction(tx, o, src, pinned, out);
     if (is_iterator(t)) {
         TRY(guard_type(&tx->guards, src, t));
@@ -300,8 +319,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     }
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
-    if (PyTuple_Check(o) && wrap_is_object(t) && PyObject_HasAttrString((PyObject *)t, "_fields") &&
-        t->tp_dictoffset == 0) {
+    if (PyTuple_Check(o) && wrap_is_object(t) &&
+        PyObject_HasAttrString((PyObject *)t, "_fields") && t->tp_dictoffset == 0) {
         TRY(guard_type(&tx->guards, src, t));
         return wrap_tuple(tx, o, src, out);
     }
@@ -314,8 +333,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
 
 static bool mutable_kind(const VarKind *k)
 {
-    return k == &kind_list || k == &kind_dict || k == &kind_set || k == &kind_object || k == &kind_cell ||
-           k == &kind_iter || k == &kind_module || k == &kind_class;
+    return k == &kind_list || k == &kind_dict || k == &kind_set || k == &kind_object ||
+           k == &kind_cell || k == &kind_iter || k == &kind_module || k == &kind_class;
 }
 
 static Status register_existing(Tx *tx, PyObject *o, Source *src, Var *v)
@@ -340,7 +359,8 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
             src->hint = o;
         if (pinned || (*out)->src == src)
             return ST_OK;
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
+        return guard_add(&tx->guards,
+                         (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }
     Var *v;
     TRY(wrap_kind(tx, o, src, pinned, &v));
@@ -379,10 +399,12 @@ static Status const_of_tuple(Tx *tx, TupleVar *t, PyObject **out)
     *out = NULL;
     if (t->v.type != &PyTuple_Type)
         return ST_OK;
-    for (Py_ssize_t i = 0; i < t->n; i++) { /* look before asking: a guard on a part helps nobody */
+    for (Py_ssize_t i = 0; i < t->n;
+         i++) { /* look before asking: a guard on a part helps nobody */
         Var *item = t->items[i];
         TRY(var_real(tx, &item));
-        if (item->kind != &kind_const && item->kind != &kind_scalar && item->kind != &kind_tuple)
+        if (item->kind != &kind_const && item->kind != &kind_scalar &&
+            item->kind != &kind_tuple)
             return ST_OK;
     }
     PyObject *r = tx_hold(tx, PyTuple_New(t->n));
