@@ -34,8 +34,23 @@ typedef struct Handler {
 /* One table a file; all of them stand in match.c's list. */
 #define HANDLER_TABLES(X)                                                                \
     X(core)                                                                              \
-    X(seq) X(dict) X(set) X(str) X(num) X(iter) X(deque) X(reduce) X(exc) X(object)      \
-        X(functools) X(torch) X(autograd) X(misc) X(testing) X(instance) X(gen)
+    X(seq)                                                                               \
+    X(dict)                                                                              \
+    X(set)                                                                               \
+    X(str)                                                                               \
+    X(num)                                                                               \
+    X(iter)                                                                              \
+    X(deque)                                                                             \
+    X(reduce)                                                                            \
+    X(exc)                                                                               \
+    X(object)                                                                            \
+    X(functools)                                                                         \
+    X(torch)                                                                             \
+    X(autograd)                                                                          \
+    X(misc)                                                                              \
+    X(testing)                                                                           \
+    X(instance)                                                                          \
+    X(gen)
 #define X(name) extern const Handler handlers_##name[];
 HANDLER_TABLES(X)
 #undef X

@@ -28,8 +28,8 @@ static Status clear_frames(Tx *tx, const Args *a, Var **out)
     }
 #define REGEXES(X)                                                                       \
     X(compile)                                                                           \
-    X(_compile) X(match) X(search) X(fullmatch) X(split) X(findall) X(sub) X(subn)       \
-        X(escape)
+    X(_compile)                                                                          \
+    X(match) X(search) X(fullmatch) X(split) X(findall) X(sub) X(subn) X(escape)
 REGEXES(REGEX)
 #undef REGEX
 

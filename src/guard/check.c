@@ -194,13 +194,15 @@ static PyTypeObject *deque;
 
 bool program_ready(void)
 {
-    if (deque == NULL) {
-        PyObject *m = PyImport_ImportModule(
-            "_collections"); /* no user code: once, at the first freeze */
-        deque = m ? (PyTypeObject *)PyObject_GetAttrString(m, "deque")
-                  : NULL; /* no user code: ditto */
-        Py_XDECREF(m);
-    }
+    if (deque != NULL)
+        return true;
+    PyObject *m = PyImport_ImportModule("_collections"); /* no user code: at a freeze */
+    PyObject *names = m ? PyModule_GetDict(m) : NULL;
+    if (names == NULL)
+        return false;
+    deque = (PyTypeObject *)PyDict_GetItemString(names, "deque"); /* no user code: str */
+    Py_XINCREF(deque);
+    Py_DECREF(m);
     return deque != NULL;
 }
 
