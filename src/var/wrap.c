@@ -83,6 +83,8 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
         TRY(guard_eq(&tx->guards, src, o));
         TRY(const_peek(tx, o, out));
         (*out)->by_value = true;
+        (*out)->src =
+            src; /* known by value, but still returned from its place (rule 2) */
     }
     return ST_OK;
 }
