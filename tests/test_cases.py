@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 CASES = Path(__file__).parent / "cases"
 
 FAST_MODELS = {"llama", "roberta", "opt", "bart", "dinov2", "resnet", "timm_vit", "vit_pytorch_vit", "nn_transformer"}
-FAST_TRAINING = {"llama", "resnet", "distilbert", "step_adam"}
+FAST_TRAINING = {"llama", "resnet", "distilbert"}
 FAST_BUGS = {"B009", "B023", "B047", "B049", "B055", "B057", "B067", "B083", "B085", "B091", "B105", "B107", "B111", "B115",
              "B147", "B161", "B163", "B177", "B185", "B215"}
 

@@ -46,6 +46,7 @@ typedef struct Build {
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
+    int64_t versions[64]; /* of their twins before the call */
     int nmetas;
 } Build;
 
@@ -65,8 +66,10 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
         if (b->device == NULL || b->device_sure)
             b->device = t->device;
     }
-    if (b->nmetas < (int)COUNT_OF(b->metas))
+    if (b->nmetas < (int)COUNT_OF(b->metas)) {
+        b->versions[b->nmetas] = infer_version(*real);
         b->metas[b->nmetas++] = &t->v;
+    }
     return ST_OK;
 }
 
@@ -379,6 +382,15 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
     return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
 }
 
+/* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
+static bool wrote(const Build *b)
+{
+    for (int i = 0; i < b->nmetas; i++)
+        if (infer_version(AS(TensorVar, b->metas[i])->meta) != b->versions[i])
+            return true;
+    return false;
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out)
 {
@@ -390,6 +402,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, target));
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
+    op.mutates |= wrote(&b);
     n.meta = result;
     if (device == NULL)
         device = b.device;
