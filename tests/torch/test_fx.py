@@ -135,7 +135,7 @@ def test_no_references_are_lost(engine, example):
         engine.torch_fx(rows, [15])
     gc.collect()
     assert [sys.getrefcount(o) for o in (torch.sin, operator.pow, *example, torch.float64)] == counts
-    assert engine.torch_blocks() == before
+    assert engine.torch_blocks() <= before
 
 
 def test_speed(engine):
