@@ -4,6 +4,7 @@
 #include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/binops.h"
+#include "var/call.h"
 #include "var/consts.h"
 #include "var/names.h"
 #include "var/type.h"
@@ -118,17 +119,6 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 
 /* -- Calls (as type_call) ----------------------------------------------------------- */
 
-static Status prepend(Tx *tx, Var *first, const Args *a, Args *out)
-{
-    *out = (Args){ .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
-    out->v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
-    TRY_PTR(out->v);
-    out->v[0] = first;
-    if (a->n + a->nkw)
-        memcpy(out->v + 1, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
-    return ST_OK;
-}
-
 static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Var **out)
 {
     PyTypeObject *t = REAL(self), *base = wrap_layout(t);
@@ -136,14 +126,14 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
         Var *fn;
         Args with_cls;
         TRY(class_getattr(tx, self, str___new__, &fn));
-        TRY(prepend(tx, self, a, &with_cls));
+        TRY(args_prepend(tx, self, a, &with_cls));
         return var_call(tx, fn, &with_cls, out);
     }
     if (base && PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException))
         return exc_new(tx, t, a->v, a->n, out);
     Args with_cls;
     Var *fn;
-    TRY(prepend(tx, self, a, &with_cls));
+    TRY(args_prepend(tx, self, a, &with_cls));
     if (base == &PyBaseObject_Type)
         TRY(object_concrete(tx, t));
     if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
@@ -173,7 +163,7 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
         return ST_OK;
     }
     TRY(type_value(tx, obj, str___init__, init, &fn));
-    TRY(prepend(tx, obj, a, &with_self));
+    TRY(args_prepend(tx, obj, a, &with_self));
     TRY(var_call(tx, fn, &with_self, &r));
     TRY(var_real(tx, &r));
     if (r != tx->none)
@@ -210,7 +200,7 @@ static Status metaclass_call(Tx *tx, Var *self, const Args *a, bool *done, Var *
     Args with_cls;
     *done = true;
     TRY(type_value(tx, self, str___call__, f, &fn));
-    TRY(prepend(tx, self, a, &with_cls));
+    TRY(args_prepend(tx, self, a, &with_cls));
     return var_call(tx, fn, &with_cls, out);
 }
 

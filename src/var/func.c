@@ -5,6 +5,7 @@
  * themselves (rule 6).
  */
 #include "trace/tx.h"
+#include "var/call.h"
 #include "var/func.h"
 #include "var/names.h"
 #include "var/wrap.h"
@@ -247,12 +248,8 @@ Status method_new(Tx *tx, Var *func, Var *self, Var **out)
 static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
 {
     MethodVar *m = AS(MethodVar, self);
-    Args with_self = { .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
-    with_self.v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
-    TRY_PTR(with_self.v);
-    with_self.v[0] = m->self;
-    if (a->n + a->nkw)
-        memcpy(with_self.v + 1, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    Args with_self;
+    TRY(args_prepend(tx, m->self, a, &with_self));
     return var_call(tx, m->func, &with_self, out);
 }
 

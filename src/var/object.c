@@ -6,6 +6,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/call.h"
 #include "var/binops.h"
 #include "var/container.h"
 #include "var/names.h"
@@ -121,12 +122,8 @@ static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
     if (f == NULL)
         return raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
                           self->type->tp_name);
-    Args with_self = { .n = a->n + 1, .nkw = a->nkw, .kwnames = a->kwnames };
-    with_self.v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof(Var *));
-    TRY_PTR(with_self.v);
-    with_self.v[0] = self;
-    if (a->n + a->nkw)
-        memcpy(with_self.v + 1, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
+    Args with_self;
+    TRY(args_prepend(tx, self, a, &with_self));
     return var_call(tx, f, &with_self, out);
 }
 
