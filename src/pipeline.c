@@ -52,7 +52,7 @@ static Status slot_value(Tx *tx, Frame *f, PyObject *obj, int i, bool resumed)
     if (obj != NULL)
         return lazy_new(tx, obj, src, &f->slots[i]);
     if (resumed && i < f->code->nlocalsplus)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+        return guard_bound(&tx->guards, src, false);
     return ST_OK;
 }
 
@@ -75,7 +75,8 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
 {
     FuncVar *fn;
     tx->module = pipeline_module;
-    tx->break_at = (uint64_t)switches.break_at;
+    tx->resumed = p->at != 0;
+    tx->break_at = tx->leave_at ? tx->leave_at : (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
     TRY(ambient(tx));
     TRY(root_function(tx, func, &fn));
@@ -98,7 +99,8 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
         return COMPILE_ERROR;
     }
     if (st == ST_BREAK) {
-        report_break(tx);
+        if (tx->leave_at == 0 || tx->leave_at == tx->break_at)
+            report_break(tx);
         return COMPILE_PLAIN;
     }
     if (st != ST_OK)
@@ -134,11 +136,12 @@ static CompileResult run(Tx *tx, Point *p, Entry **out)
 
 static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
                              PyObject *const *slots, int nslots, PyObject *exc,
-                             Entry **out)
+                             uint64_t leave_at, Entry **out)
 {
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
+    tx->leave_at = leave_at;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK)
@@ -155,9 +158,8 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
                             int nslots, PyObject *exc, Entry **out)
 {
-    Tx tx;
+    Tx tx = { 0 };
     *out = NULL;
-    memset(&tx, 0, sizeof tx);
     report_frame();
     if (p->entries && p->entries->guards) {
         PyObject *why =
@@ -167,7 +169,12 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         report_miss(p->co, why);
         Py_XDECREF(why);
     }
-    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, out);
+    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, 0, out);
+    if (r == COMPILE_PLAIN && tx.leave_at && tx.leave_at != tx.break_at) {
+        uint64_t leave_at = tx.leave_at; /* known only now: the same trace, up to there */
+        tx_free(&tx);
+        r = attempt(&tx, p, func, slots, nslots, exc, leave_at, out);
+    }
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
         r = COMPILE_PLAIN;

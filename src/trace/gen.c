@@ -13,7 +13,14 @@ Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out)
     g->fn = fn;
     g->frame = frame;
     *out = &g->v;
-    return ST_OK;
+    return VEC_PUSH(&tx->arena, &tx->journal, &tx->gens, g) ? ST_OK : ST_ERROR;
+}
+
+bool gen_open(const GenVar *g)
+{
+    const Frame *f = g->frame;
+    return g->state == GEN_SUSPENDED &&
+           (f->code->ins[f->pc].handler >= 0 || f->code->ins[f->pc - 1].handler >= 0);
 }
 
 static Status reenter(Tx *tx, GenVar *g)
@@ -21,6 +28,8 @@ static Status reenter(Tx *tx, GenVar *g)
     Frame *f = g->frame;
     if (g->state == GEN_RUNNING)
         return raise_type(tx, PyExc_ValueError, "generator already executing");
+    if (g->state == GEN_CREATED)
+        SET(tx, g->begun, tx->steps);
     SET(tx, g->state, GEN_RUNNING);
     SET(tx, f->up, tx->top);
     SET(tx, f->pc, f->pc);

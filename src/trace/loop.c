@@ -42,7 +42,9 @@ static Status step(Tx *tx, Frame *f)
     f->cur = f->pc++;
     tx->steps++;
     if (__builtin_expect(tx->steps == tx->break_at, 0))
-        return graph_break(tx, BRK_FORCED, "instruction %d", (int)tx->steps);
+        return tx->break_at == tx->leave_at
+                   ? graph_break(tx, BRK_ABANDONED, "%s", "it is begun here")
+                   : graph_break(tx, BRK_FORCED, "instruction %d", (int)tx->steps);
     return handlers[in->op](tx, f, in);
 }
 

@@ -1,6 +1,7 @@
 /*
  * trace/op_stack.c -- stack motion, names, slots, cells.
  */
+#include "cpy/cpy.h"
 #include "trace/run.h"
 #include "var/container.h"
 #include "var/names.h"
@@ -19,8 +20,8 @@ Status op_bug(Tx *tx, Frame *f, const Ins *in)
 
 Status op_pop_top(Tx *tx, Frame *f, const Ins *in)
 {
-    pop(tx, f);
-    return ST_OK;
+    Var *v = pop(tx, f);
+    return v && v->real && cpy_gen_open(v->real) ? drop(tx, v) : ST_OK;
 }
 
 Status op_push_null(Tx *tx, Frame *f, const Ins *in)
@@ -66,15 +67,27 @@ static Status unbound(Tx *tx, Frame *f, int slot)
         "cannot access local variable '%U' where it is not associated with a value", name);
 }
 
+/* A slot that a later entry at this point may find unbound. */
+static Status bound(Tx *tx, const Var *v)
+{
+    if (!tx->resumed || v->src == NULL || v->src->kind != SRC_SLOT)
+        return ST_OK;
+    return guard_bound(&tx->guards, v->src, true);
+}
+
 Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = f->slots[in->arg];
-    return v ? push(tx, f, v) : unbound(tx, f, in->arg);
+    if (v == NULL)
+        return unbound(tx, f, in->arg);
+    TRY(bound(tx, v));
+    return push(tx, f, v);
 }
 
 static bool finalized(PyObject *o)
 {
-    return Py_TYPE(o)->tp_finalize && PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
+    bool python = PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
+    return (Py_TYPE(o)->tp_finalize && python) || cpy_gen_open(o);
 }
 
 enum { MANY = 16 };
@@ -105,6 +118,7 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 {
     if (f->slots[in->arg] == NULL)
         return unbound(tx, f, in->arg);
+    TRY(bound(tx, f->slots[in->arg]));
     TRY(leave_slot(tx, f->slots[in->arg]));
     TRY(drop(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], NULL);

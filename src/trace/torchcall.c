@@ -43,6 +43,7 @@ typedef struct Build {
     Tx *tx;
     PyObject *device; /* of the first tensor that has dimensions, else of the first */
     bool device_sure;
+    bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
@@ -59,6 +60,12 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     TRY(tensor_meta(b->tx, t, real));
     b->has_tensor = true;
     b->external |= t->external;
+    int same = b->device && b->device != t->device
+                   ? PyObject_RichCompareBool(b->device, t->device, Py_EQ)
+                   : 1;
+    if (same < 0)
+        return ST_ERROR;
+    b->mixed |= !same;
     if (b->device == NULL ||
         !b->device_sure) { /* a tensor with dimensions decides over scalars */
         TensorMeta m;
@@ -346,7 +353,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->open = op.user;
     n->cast = tx->cast;
     n->grad = tx->grad;
-    n->pure = op.pure && !op.mutates && !op.random && !op.user; /* rule 14 */
+    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
@@ -411,6 +418,9 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (answer)
         return wrap_result(&b, result, device, 0, false, out);
+    if (op.mutates && b.external && tx->inference)
+        return graph_break(tx, BRK_TORCH_CALL, "%s",
+                           "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));
     bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
     Var *r;

@@ -58,6 +58,7 @@ struct Tx {
     PtrMap wrapped;      /* existing object -> Var: aliases meet here */
     PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
+    VEC(GenVar *) gens;  /* generators made by the trace */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
     Frame *top;             /* innermost frame; journalled */
@@ -76,7 +77,8 @@ struct Tx {
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
-    size_t nops; /* graph operations so far; journalled */
+    uintptr_t inference; /* an input is an inference tensor; journalled */
+    size_t nops;         /* graph operations so far; journalled */
     bool held; /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
     size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;
@@ -93,7 +95,9 @@ struct Tx {
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
     int alternatives;  /* nesting of tuples of classes that isinstance() is looking at */
     char *floor;       /* the C stack may not grow below this: see tx_deep */
+    bool resumed;      /* entered behind a break: slots may be unbound */
     uint64_t break_at; /* force a break at the n-th instruction of the trace; 0: never */
+    uint64_t leave_at; /* break at that instruction, which begins with a generator that is abandoned; 0: none known */
 };
 
 #define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
@@ -151,6 +155,8 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
+/* Does it wait inside a `try` or `with`, so that code runs when it goes? */
+bool gen_open(const GenVar *g);
 /* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 

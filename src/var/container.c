@@ -2,6 +2,7 @@
  * var/container.c -- what all containers share: types that no header names, looking at items, comparing and printing
  * them, and values whose end runs code.
  */
+#include "cpy/cpy.h"
 #include "var/container.h"
 
 PyTypeObject *known_types[TY_TYPES];
@@ -149,11 +150,11 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
     return ST_OK;
 }
 
-/* The object's class has __del__, or a weak reference to it has a callback. */
+/* The object's class has __del__, it is a generator that waits inside a `try` or `with`, or a weak reference to it has a callback. */
 static bool end_runs_code(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);
-    if (t->tp_finalize && PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE))
+    if ((t->tp_finalize && PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE)) || cpy_gen_open(o))
         return true;
     if (!PyType_SUPPORTS_WEAKREFS(t))
         return false;

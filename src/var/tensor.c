@@ -10,6 +10,16 @@
 #include "var/type.h"
 #include "var/wrap.h"
 
+/* o.name() as 0 or 1; -1 with an exception set. Steals o. */
+static int ask(PyObject *o, const char *name)
+{
+    PyObject *r = o ? PyObject_CallMethod(o, name, NULL) : NULL;
+    int yes = r ? PyObject_IsTrue(r) : -1;
+    Py_XDECREF(r);
+    Py_XDECREF(o);
+    return yes;
+}
+
 /* -- Inputs ----------------------------------------------------------------------------- */
 
 Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -29,6 +39,12 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     t->device = tx_hold(tx, meta_device(o));
     TRY_PTR(t->device);
     t->external = true;
+    int inference = ask(Py_NewRef(o), "is_inference");
+    if (inference > 0) /* as any other while the mode is on */
+        inference = !ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
+    if (PyErr_Occurred())
+        return ST_ERROR;
+    SET(tx, tx->inference, tx->inference | (uintptr_t)inference);
     *out = &t->v;
     return ST_OK;
 }
@@ -50,6 +66,19 @@ Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes)
 
 /* -- Metadata ------------------------------------------------------------------------------ */
 
+/* Whether a tensor from outside is a leaf: its guard does not say so. */
+static Status guard_leaf(Tx *tx, TensorVar *t, bool *leaf)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("is_leaf"));
+    TRY_PTR(name);
+    PyObject *now = tx_hold(tx, PyObject_GetAttr(t->v.real, name));
+    Source *src = source_get(&tx->sources, SRC_GETSET, t->v.src, name, 0);
+    TRY_PTR(now);
+    TRY_PTR(src);
+    *leaf = now == Py_True;
+    return guard_eq(&tx->guards, src, now);
+}
+
 /* A property of the meta twin: a constant, or a tuple of them. */
 static Status from_meta(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
@@ -68,6 +97,14 @@ static Status from_meta(Tx *tx, TensorVar *t, PyObject *name, Var **out)
         return tuple_new_type(tx, Py_TYPE(o), items, n, out);
     }
     return const_peek(tx, o, out);
+}
+
+static Status is_leaf(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    bool was;
+    if (t->v.real != NULL)
+        TRY(guard_leaf(tx, t, &was));
+    return from_meta(tx, t, name, out);
 }
 
 static Status from_device(Tx *tx, TensorVar *t, PyObject *name, Var **out)
@@ -109,6 +146,10 @@ static Status gradient(Tx *tx, TensorVar *t, PyObject *name, Var **out)
         }
         return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor made in the trace");
     }
+    bool leaf;
+    TRY(guard_leaf(tx, t, &leaf));
+    if (!leaf) /* torch warns */
+        return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor that is no leaf");
     PyObject *g = tx_hold(tx, PyObject_GetAttr(t->v.real, str_grad));
     Source *src = source_get(&tx->sources, SRC_GRAD, t->v.src, NULL, 0);
     TRY_PTR(g);
@@ -127,7 +168,7 @@ static const struct PropertyRow {
     { "ndim", from_meta },
     { "layout", from_meta },
     { "requires_grad", from_meta },
-    { "is_leaf", from_meta },
+    { "is_leaf", is_leaf },
     { "is_sparse", from_meta },
     { "is_quantized", from_meta },
     { "is_nested", from_meta },
@@ -225,16 +266,6 @@ static Status requires_grad_(Tx *tx, TensorVar *t, const Args *a, Var **out)
     return ST_OK;
 }
 
-/* o.name() as 0 or 1; -1 with an exception set. Steals o. */
-static int ask(PyObject *o, const char *name)
-{
-    PyObject *r = o ? PyObject_CallMethod(o, name, NULL) : NULL;
-    int yes = r ? PyObject_IsTrue(r) : -1;
-    Py_XDECREF(r);
-    Py_XDECREF(o);
-    return yes;
-}
-
 /* Twins are never inference tensors. What comes out of the graph is one if the mode is on, and may be if it is a view. */
 static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
@@ -257,14 +288,21 @@ static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
                               : ST_DECLINE;
 }
 
+/* No guard says what the inputs have, and views in the graph have it from them. */
+static Status of_storage(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    return graph_break(tx, BRK_TORCH_CALL, "%s", "a question about a tensor's storage");
+}
+
 static const struct MethodRow {
     const char *name;
     Status (*call)(Tx *, TensorVar *, const Args *, Var **); /* ST_DECLINE: a node, then */
 } methods[] = {
-    { "get_device", get_device },
-    { "requires_grad_", requires_grad_ },
-    { "is_inference", is_inference },
-    { "type", type_ },
+    { "get_device", get_device },     { "requires_grad_", requires_grad_ },
+    { "is_inference", is_inference }, { "type", type_ },
+    { "storage_offset", of_storage }, { "is_shared", of_storage },
+    { "is_pinned", of_storage },      { "is_set_to", of_storage },
+    { "_is_view", of_storage },
 };
 
 Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out)

@@ -198,6 +198,7 @@ typedef struct GenVar {
     Frame *frame;
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
+    uintptr_t begun; /* Tx.steps when it was first resumed; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
 } GenVar;
 
