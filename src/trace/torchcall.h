@@ -9,4 +9,7 @@
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
+/* An operation whose number is a tensor, as operations on tensors (split.c); ST_DECLINE: it is no such call. */
+Status torch_split(Tx *tx, const char *name, const Args *a, Var **out);
+
 #endif
