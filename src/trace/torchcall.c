@@ -45,6 +45,7 @@ typedef struct Build {
     bool device_sure;
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
+    bool from_data; /* takes dtypes from its data: torch.tensor and the like */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int64_t versions[64]; /* of their twins before the call */
     int nmetas;
@@ -142,6 +143,14 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     if (*real == NULL)
         return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                            v->type->tp_name);
+    if (const_numpy(
+            *real)) { /* to torch they are numbers, but for those who make tensors of data */
+        if (b->from_data)
+            return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
+                               v->type->tp_name);
+        *real = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
+        TRY_PTR(*real);
+    }
     g->obj = *real;
     return ST_OK;
 }
@@ -391,6 +400,12 @@ static bool wrote(const Build *b)
     return false;
 }
 
+static bool takes_data(const char *name)
+{
+    return strcmp(name, "tensor") == 0 || strcmp(name, "as_tensor") == 0 ||
+           strcmp(name, "asarray") == 0;
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out)
 {
@@ -405,6 +420,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         if (st != ST_DECLINE)
             return st;
     }
+    b.from_data = takes_data(target_name(tx, target));
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates |= wrote(&b);
