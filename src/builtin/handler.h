@@ -49,6 +49,7 @@ typedef struct Handler {
     X(autograd)                                                                          \
     X(misc)                                                                              \
     X(testing)                                                                           \
+    X(build)                                                                             \
     X(instance)                                                                          \
     X(gen)
 #define X(name) extern const Handler handlers_##name[];
