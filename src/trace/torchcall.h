@@ -9,4 +9,7 @@
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
+/* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
+Status torch_facts(Tx *tx, const TensorVar *t);
+
 #endif
