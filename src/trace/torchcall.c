@@ -489,6 +489,11 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     uint32_t id;
     if (op.syncs)
         return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, target));
+    if ((a->n == 3 && a->nkw == 1) || a->n == 4) {
+        Status st = torch_split(tx, target_name(tx, target), a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates |= wrote(&b);

@@ -150,7 +150,7 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         PyErr_Clear();
         r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
     }
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
@@ -233,13 +233,17 @@ static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *r = PyObject_CallFunctionObjArgs(
         op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
 Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     TRY(var_real(tx, &a));
     TRY(var_real(tx, &b));
+    if (op % BINOP_COUNT == BINOP_ADD || op % BINOP_COUNT == BINOP_MULTIPLY) {
+        TRY(tuple_of_known(tx, &a));
+        TRY(tuple_of_known(tx, &b));
+    }
     if (a->kind == &kind_const && b->kind == &kind_const)
         return const_binary(tx, a, b, op, out);
     if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const &&
