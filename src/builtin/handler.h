@@ -47,6 +47,7 @@ typedef struct Handler {
     X(functools)                                                                         \
     X(torch)                                                                             \
     X(autograd)                                                                          \
+    X(optim)                                                                             \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(build)                                                                             \

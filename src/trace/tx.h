@@ -76,6 +76,8 @@ struct Tx {
     Break brk;
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
+    uintptr_t
+        blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;

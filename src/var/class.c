@@ -298,14 +298,32 @@ static Status class_len(Tx *tx, Var *self, Var **out)
     return class_special(tx, self, "__len__", NULL, 0, out);
 }
 
+/* Classes, constants and tuples of them, as they stand in an annotation; *out NULL: something else. */
+static Status alias_key(Tx *tx, Var *key, PyObject **out)
+{
+    TRY(var_real(tx, &key));
+    *out = key->kind == &kind_class && !is_made_class(key) ? key->real : NULL;
+    if (*out == NULL && key->kind == &kind_tuple && key->type == &PyTuple_Type) {
+        TupleVar *t = AS(TupleVar, key);
+        PyObject *tuple = tx_hold(tx, PyTuple_New(t->n)), *item;
+        TRY_PTR(tuple);
+        for (Py_ssize_t i = 0; i < t->n; i++) {
+            TRY(alias_key(tx, t->items[i], &item));
+            if (item == NULL)
+                return ST_OK;
+            PyTuple_SET_ITEM(tuple, i, Py_NewRef(item));
+        }
+        *out = tuple;
+    }
+    return *out ? ST_OK : var_const(tx, key, out);
+}
+
 /* list[int] and the like: for real, where a built-in class's own __class_getitem__ makes it. */
 static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
 {
-    TRY(var_real(tx, &key));
-    PyObject *k = key->kind == &kind_class ? key->real : NULL;
-    if (k == NULL)
-        TRY(var_const(tx, key, &k));
-    if (k == NULL || is_made_class(key) || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
+    PyObject *k;
+    TRY(alias_key(tx, key, &k));
+    if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
         cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
     PyObject *made = tx_hold(tx, PyObject_GetItem(self->real, k));

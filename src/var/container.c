@@ -35,12 +35,15 @@ const char *type_name(Tx *tx, Var *v)
     return "object";
 }
 
-static Status const_items(Tx *tx, PyObject *tuple, Var ***items, Py_ssize_t *n)
+static Status const_items(Tx *tx, Var *whole, Var ***items, Py_ssize_t *n)
 {
+    PyObject *tuple = whole->real;
     *n = PyTuple_GET_SIZE(tuple);
     MEM(*items = tx_alloc(tx, sizeof(Var *) * (size_t)(*n + 1)));
     for (Py_ssize_t i = 0; i < *n; i++)
-        TRY(wrap_pinned(tx, PyTuple_GET_ITEM(tuple, i), NULL, &(*items)[i]));
+        TRY(whole->by_value
+                ? const_item(tx, whole, PyTuple_GET_ITEM(tuple, i), i, &(*items)[i])
+                : wrap_pinned(tx, PyTuple_GET_ITEM(tuple, i), NULL, &(*items)[i]));
     return ST_OK;
 }
 
@@ -58,7 +61,7 @@ Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
         *items = AS(TupleVar, c)->items;
         *n = AS(TupleVar, c)->n;
     } else if (v->kind == &kind_const && PyTuple_Check(v->real)) {
-        return const_items(tx, v->real, items, n);
+        return const_items(tx, v, items, n);
     } else {
         *known = false;
     }

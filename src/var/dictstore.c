@@ -273,7 +273,7 @@ static Status key_var(Tx *tx, DictVar *d, KeyEntry *e, Var **out)
     if (e->id == NULL) {
         Var *k;
         if (key_plain(e->key))
-            TRY(const_peek(tx, e->key, &k));
+            TRY(const_known(tx, e->key, NULL, &k)); /* an equal key may come */
         else
             TRY(wrap_pinned(tx, e->key, NULL, &k));
         e->id = k; /* a cache: valid whatever is rewound */

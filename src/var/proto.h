@@ -93,6 +93,7 @@ Status dict_set_str(Tx *tx, DictVar *d, PyObject *name, Var *value);
 /* The instance dictionary of an object, function, module … ; NULL: it has none. */
 Status attrs_of(Tx *tx, Var *v, DictVar **out);
 Status list_open(Tx *tx, ListVar *l);
+Status tuple_of_known(Tx *tx, Var **v);
 Status list_push(Tx *tx, ListVar *l, Var *item);
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole content */
 /* Puts an existing value on the ledger before its first change (no-op for new ones). */

@@ -271,7 +271,7 @@ Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
     if (o == NULL)
         return no_slot(tx, v, "format()");
     PyObject *r = PyObject_Format(o, s);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, &v, 1, out) : raise_now(tx);
 }
 
 /* As PyNumber_Index. Instances of int and its subclasses are their own index. */

@@ -98,7 +98,7 @@ static Status put_real(Tx *tx, SetVar *s, PyObject *key, Py_hash_t h)
     if (keymap_find(&s->items, key, h))
         return ST_OK;
     if (key_plain(key))
-        TRY(const_peek(tx, key, &v));
+        TRY(const_known(tx, key, NULL, &v));
     else
         TRY(wrap_pinned(tx, key, NULL, &v));
     MEM(keymap_put(&s->items, &tx->arena, &tx->journal, key, h, v, v));

@@ -67,6 +67,7 @@ typedef struct TensorVar {
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
     Var *same; /* the Var that is this very object (x.contiguous() may be x), or NULL */
     bool external; /* its storage may exist outside of the graph: inputs and what may alias them */
+    bool vague; /* whether it is, or shares memory with, what it was made from hangs on strides that are not certain */
 } TensorVar;
 
 typedef struct ListVar {
@@ -269,6 +270,13 @@ Status var_make(Tx *tx, const VarKind *kind, size_t size, PyTypeObject *type, Va
 Status const_new(Tx *tx, PyObject *steals,
                  Var **out); /* NULL in (exception set) gives ST_ERROR */
 Status const_peek(Tx *tx, PyObject *borrowed, Var **out);
+/* A value that an equality guard on its place holds: returned from there (rule 2). */
+Status const_known(Tx *tx, PyObject *borrowed, Source *src, Var **out);
+/* Item i (-1: without a place) of a constant: as well known as the whole. */
+Status const_item(Tx *tx, const Var *whole, PyObject *borrowed, Py_ssize_t i, Var **out);
+/* The result of an operation on constants; one that is an operand itself stays that operand, with its place (rule 2). */
+Status const_result(Tx *tx, PyObject *steals, Var *const *operands, Py_ssize_t n,
+                    Var **out);
 Status const_int(Tx *tx, Py_ssize_t n, Var **out);
 Status const_str(Tx *tx, const char *s, Var **out);
 Var *tx_none(Tx *tx);
