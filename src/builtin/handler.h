@@ -50,6 +50,7 @@ typedef struct Handler {
     X(optim)                                                                             \
     X(misc)                                                                              \
     X(testing)                                                                           \
+    X(build)                                                                             \
     X(instance)                                                                          \
     X(gen)
 #define X(name) extern const Handler handlers_##name[];

@@ -4,6 +4,7 @@
 #include "builtin/help.h"
 #include "builtin/paths.h"
 #include "var/call.h"
+#include "var/type.h"
 
 static Status none(Tx *tx, Var **out)
 {
@@ -120,6 +121,8 @@ static Status object_getattribute(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
+    if (v->kind == &kind_class)
+        return class_load(tx, v, name, out);
     if (v->kind->getattr) /* kinds with a model of their own have it below __getattribute__ */
         return v->kind->getattr(tx, v, name, out);
     return var_generic_getattr(tx, v, name, out);
@@ -131,7 +134,9 @@ static Status object_setattr(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind->setattr)
+    if (v->kind == &kind_class)
+        TRY(class_store(tx, v, name, a->v[2]));
+    else if (v->kind->setattr)
         TRY(v->kind->setattr(tx, v, name, a->v[2]));
     else
         TRY(var_generic_setattr(tx, v, name, a->v[2]));
@@ -144,7 +149,9 @@ static Status object_delattr(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind->setattr)
+    if (v->kind == &kind_class)
+        TRY(class_store(tx, v, name, NULL));
+    else if (v->kind->setattr)
         TRY(v->kind->setattr(tx, v, name, NULL));
     else
         TRY(var_generic_setattr(tx, v, name, NULL));
