@@ -385,6 +385,28 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     return cached_value(tx, wrapper, cache, entry, out);
 }
 
+/* -- numpy's functions of numbers ------------------------------------------------ */
+
+/* One of numpy's own, found under its name: others may run user code. */
+static bool own_ufunc(PyObject *o)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    PyObject *name = PyObject_GetAttrString(o, "__name__");
+    bool own = m && name && PyUnicode_Check(name) && PyModule_Check(m) &&
+               PyDict_GetItem(PyModule_GetDict(m), name) == o;
+    PyErr_Clear();
+    Py_XDECREF(name);
+    return own;
+}
+
+/* np.lcm(4, 6): constants in, a constant out. */
+static Status call_numpy(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    if (strcmp(fn->type->tp_name, "numpy.ufunc") != 0)
+        return fold_call(tx, fn->real, a, out);
+    return own_ufunc(fn->real) ? fold_run(tx, fn->real, a, out) : ST_DECLINE;
+}
+
 /* -- Existing callables of C classes -------------------------------------------- */
 
 static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
@@ -403,11 +425,15 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
          attr = strcmp(name, "operator.attrgetter") == 0;
     bool method = strcmp(name, "operator.methodcaller") == 0,
          cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
+    bool numpy = strcmp(name, "numpy.ufunc") == 0 ||
+                 strcmp(name, "numpy._ArrayFunctionDispatcher") == 0;
     PyObject *parts;
-    if (fn->real == NULL || !(item || attr || method || cached))
+    if (fn->real == NULL || !(item || attr || method || cached || numpy))
         return ST_DECLINE;
     if (fn->src != NULL && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
+    if (numpy)
+        return call_numpy(tx, fn, a, out);
     if (cached)
         return call_cached(tx, fn, a, out);
     TRY(parts_of(tx, fn->real, &parts));

@@ -472,6 +472,36 @@ INLINE bool check_TENSOR(Run *r, Check *i)
     return guard_tensor_check(BASE, i->p);
 }
 
+CHECK(FACTS)
+{
+    return guard_tensor_facts(BASE, i->p);
+}
+
+/* Storages that come first are all different; the others are those that they were, at the same places. */
+CHECK(STORAGE)
+{
+    Sharers *d = i->p;
+    void **table = (void **)&d->v[d->n];
+    memset(table, 0, ((size_t)d->mask + 1) * sizeof *table);
+    for (uint32_t n = 0; n < d->n; n++) {
+        int64_t offset, ignored;
+        void *s = guard_tensor_storage(r->regs[d->v[n].reg], &offset);
+        if (s == NULL || (d->v[n].shared && offset != d->v[n].offset))
+            return false;
+        if (d->v[n].first != n) {
+            if (guard_tensor_storage(r->regs[d->v[d->v[n].first].reg], &ignored) != s)
+                return false;
+            continue;
+        }
+        uintptr_t at = ((uintptr_t)s >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20;
+        for (; table[at & d->mask]; at++)
+            if (table[at & d->mask] == s)
+                return false;
+        table[at & d->mask] = s;
+    }
+    return true;
+}
+
 CHECK(AMBIENT)
 {
     return guard_ambient_check(i->p);
@@ -578,6 +608,8 @@ static const Step steps[DO_COUNT] = {
     [DO_SETEQ] = check_SETEQ,
     [DO_HASNEXT] = check_HASNEXT,
     [DO_TENSOR] = check_TENSOR,
+    [DO_FACTS] = check_FACTS,
+    [DO_STORAGE] = check_STORAGE,
     [DO_AMBIENT] = check_AMBIENT,
     [DO_VALUE] = check_VALUE,
     [DO_INST_TYPE] = check_INST_TYPE,

@@ -444,6 +444,30 @@ static void distinct(Freezer *f, const Guard *g)
     emit(f, (Check){ .op = DO_DISTINCT, .p = payload(f, d, size) });
 }
 
+static void storage(Freezer *f, const Guard *g)
+{
+    const Sharer *v = g->p;
+    size_t n = (size_t)g->n, slots = 4;
+    while (slots < 2 * n)
+        slots *= 2;
+    Sharers *d;
+    size_t size = sizeof *d + n * sizeof d->v[0] + slots * sizeof(void *);
+    d = arena_alloc(f->l->arena, size);
+    if (d == NULL) {
+        f->failed = true;
+        return;
+    }
+    d->n = (uint32_t)n;
+    d->mask = (uint32_t)slots - 1;
+    for (size_t i = 0; i < n; i++) {
+        d->v[i].reg = load(f, v[i].src);
+        d->v[i].first = (uint32_t)v[i].first;
+        d->v[i].shared = v[i].shared;
+        d->v[i].offset = v[i].offset;
+    }
+    emit(f, (Check){ .op = DO_STORAGE, .p = payload(f, d, size) });
+}
+
 static void class_fact(Freezer *f, const Guard *g)
 {
     void *found = NULL;
@@ -523,9 +547,8 @@ static void torch_guard(Freezer *f, const Guard *g)
         return;
     }
     uint32_t r = g->src ? load(f, g->src) : 0;
-    emit(f, (Check){ .op = g->src ? DO_TENSOR : DO_AMBIENT,
-                     .b = r,
-                     .p = payload(f, g->p, g->size) });
+    uint8_t op = g->kind == GUARD_FACTS ? DO_FACTS : g->src ? DO_TENSOR : DO_AMBIENT;
+    emit(f, (Check){ .op = op, .b = r, .p = payload(f, g->p, g->size) });
     if (g->src && g->src->hint && !f->failed)
         f->regs.v[r].known = pins_pin(&f->pins, (PyObject *)Py_TYPE(g->src->hint));
 }
@@ -587,7 +610,9 @@ static void emit_one(Freezer *f, const Guard *g)
     case GUARD_NORAISE:
     case GUARD_VALUE: predicate(f, g); break;
     case GUARD_TENSOR:
+    case GUARD_FACTS:
     case GUARD_AMBIENT: torch_guard(f, g); break;
+    case GUARD_STORAGE: storage(f, g); break;
     case GUARD_COUNT: break;
     }
 }
@@ -641,7 +666,8 @@ static void copy_classes(const Freezer *f, Guards *g, Cut *c)
 static bool has_payload(const Check *c)
 {
     return c->op == DO_TENSOR || c->op == DO_AMBIENT || c->op == DO_DISTINCT ||
-           c->op == DO_LOAD_KEYED || c->op == DO_ABSENT_KEYED;
+           c->op == DO_FACTS || c->op == DO_STORAGE || c->op == DO_LOAD_KEYED ||
+           c->op == DO_ABSENT_KEYED;
 }
 
 static void copy_code(const Freezer *f, Guards *g, Cut *c)

@@ -13,6 +13,8 @@ bool (*guard_tensor_check)(PyObject *obj, const void *meta);
 bool (*guard_ambient_check)(const void *ambient);
 PyObject *(*guard_tensor_why)(PyObject *obj, const void *meta);
 int64_t (*guard_tensor_dim)(PyObject *obj, int dim);
+bool (*guard_tensor_facts)(PyObject *obj, const void *facts);
+void *(*guard_tensor_storage)(PyObject *obj, int64_t *offset);
 
 #define BIT(kind) ((uintptr_t)1 << GUARD_##kind)
 
@@ -161,6 +163,16 @@ Status guard_different(GuardList *l, Source *const *group, size_t n)
     TRY_PTR(copy);
     memcpy(copy, group, n * sizeof *copy);
     return guard_add(l, (Guard){ .kind = GUARD_DISTINCT, .n = (Py_ssize_t)n, .p = copy });
+}
+
+Status guard_storage(GuardList *l, const Sharer *v, size_t n)
+{
+    if (n < 2)
+        return ST_OK;
+    Sharer *copy = arena_alloc(l->arena, n * sizeof *copy);
+    TRY_PTR(copy);
+    memcpy(copy, v, n * sizeof *copy);
+    return guard_add(l, (Guard){ .kind = GUARD_STORAGE, .n = (Py_ssize_t)n, .p = copy });
 }
 
 /* -- Predicates ------------------------------------------------------------- */

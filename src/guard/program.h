@@ -63,6 +63,14 @@ typedef struct Group { /* payload of DISTINCT; behind reg[]: the table, if the g
     uint32_t reg[];
 } Group;
 
+typedef struct Sharers { /* payload of STORAGE; behind v[]: the table of storages */
+    uint32_t n, mask;
+    struct {
+        uint32_t reg, first, shared;
+        int64_t offset;
+    } v[];
+} Sharers;
+
 /* One fact about what a lookup in a class gives. */
 typedef enum {
     ATTR_ABSENT,

@@ -250,8 +250,20 @@ static void put_group(Reader *rd, const Group *d)
     }
 }
 
+static void put_sharers(Reader *rd, const Sharers *d)
+{
+    for (uint32_t i = 0; i < d->n; i++) {
+        text_put(rd->t, i ? ", " : "");
+        put_reg(rd, d->v[i].reg);
+    }
+}
+
 static void put_source(Reader *rd, const Check *c, const Row *row)
 {
+    if (row->kind == GUARD_STORAGE) {
+        put_sharers(rd, c->p);
+        return;
+    }
     if (row->kind == GUARD_DISTINCT) {
         put_group(rd, c->p);
         return;

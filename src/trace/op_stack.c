@@ -164,6 +164,15 @@ Status op_load_global(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
+Status load_builtin(Tx *tx, Frame *f, PyObject *name)
+{
+    DictVar *b;
+    Var *v;
+    TRY(builtins_of(tx, f, &b));
+    TRY(dict_get_str(tx, b, name, &v));
+    return v ? push(tx, f, v) : raise_type(tx, PyExc_NameError, "%U not found", name);
+}
+
 Status op_store_global(Tx *tx, Frame *f, const Ins *in)
 {
     return dict_set_str(tx, AS(DictVar, f->fn->globals), name_of(f, in), pop(tx, f));

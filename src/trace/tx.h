@@ -30,6 +30,7 @@ struct Frame {
     GenVar *gen;       /* frame of a generator */
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
     Var **consts;      /* one Var a constant, made on first use */
+    Var *locals;       /* namespace of a class body, or NULL */
 };
 
 typedef struct Break {
@@ -59,6 +60,9 @@ struct Tx {
     PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    uintptr_t made_classes; /* classes made by the trace so far; journalled */
+    PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
+    PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
     Frame *top;             /* innermost frame; journalled */
     Frame *root;
@@ -73,6 +77,8 @@ struct Tx {
     Break brk;
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
+    uintptr_t
+        blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
@@ -146,6 +152,8 @@ void exc_clear(Tx *tx);
 
 /* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). *out NULL: it makes a generator, which is in tx->result. */
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
+/* Runs a class body on its namespace; *out what it returns, the __class__ cell or None. */
+Status frame_body(Tx *tx, FuncVar *fn, Var *ns, Var **out);
 /* Runs until `base` has returned; its value in *out. */
 Status trace_run(Tx *tx, Frame *base, Var **out);
 /* Resumes a generator: value sent in; *out NULL: it returned (its value in tx->result). */

@@ -79,6 +79,8 @@ bool attr_is_data(PyObject *descr)
 /* A part of a descriptor object of an exact built-in type (fget, __func__ …). */
 static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var **out)
 {
+    if (dv->kind == &kind_descr)
+        return var_getattr(tx, dv, part, out);
     PyObject *o = tx_hold(tx, PyObject_GetAttr(descr, part));
     TRY_PTR(o);
     Source *src = dv->src ? source_get(&tx->sources, SRC_GETSET, dv->src, part, 0) : NULL;

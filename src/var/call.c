@@ -209,6 +209,8 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
                            f->co->co_qualname);
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
+    if (f->v.src && f->v.src->kind != SRC_CONST && register_knows(f->v.real))
+        TRY(guard_is(&tx->guards, f->v.src, f->v.real)); /* others may share its code */
     return known_call(tx, f->v.real, a, out);
 }
 

@@ -152,6 +152,21 @@ static PyObject *operator_fn(PyObject *module, const char *name)
     return fn;
 }
 
+PyObject *operator_fns[FN_COUNT];
+
+static int find_operators(PyObject *module)
+{
+    static const char *const names[] = {
+#define FN(name) #name,
+#include "var/operators.def"
+#undef FN
+    };
+    for (int i = 0; i < FN_COUNT; i++)
+        if ((operator_fns[i] = PyObject_GetAttrString(module, names[i])) == NULL)
+            return -1;
+    return 0;
+}
+
 int binop_init(void)
 {
     PyObject *module = PyImport_ImportModule("operator");
@@ -167,6 +182,7 @@ int binop_init(void)
         if (!b->name || !b->rname || !b->iname || !b->target || !b->itarget)
             return -1;
     }
+    int st = find_operators(module);
     Py_DECREF(module);
-    return 0;
+    return st;
 }

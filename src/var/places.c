@@ -3,6 +3,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/made.h"
 #include "var/consts.h"
 #include "var/names.h"
 #include "var/type.h"
@@ -162,10 +163,11 @@ static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **whe
     for (i++; i < n && *value == NULL; i++) {
         PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         PyObject *ignored;
-        TRY(type_lookup(tx, t, name,
-                        &ignored)); /* guards what this class gives for the name */
+        if (class_made(tx, (PyObject *)t) == NULL)
+            TRY(type_lookup(tx, t, name,
+                            &ignored)); /* guards what it gives for the name */
         *where = t;
-        *value = PyDict_GetItemWithError(t->tp_dict, name);
+        TRY(class_entry(tx, t, name, value));
     }
     return ST_OK;
 }
@@ -183,8 +185,11 @@ static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return raise_type(tx, PyExc_AttributeError,
                           "'super' object has no attribute '%U'", name);
     TRY(wrap_pinned(tx, (PyObject *)where, NULL, &cls));
-    Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
-    TRY_PTR(src);
+    Source *src = NULL;
+    if (cls->src) {
+        src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
+        TRY_PTR(src);
+    }
     TRY(wrap_pinned(tx, value, src, &dv));
     return attr_bind(tx, s->self, s->start, name, value, dv, out);
 }

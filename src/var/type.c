@@ -5,6 +5,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/made.h"
 
 static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
 {
@@ -29,7 +30,7 @@ static Status not_written(Tx *tx, PyTypeObject *t, PyObject *name)
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
         void *v;
         if (ptrmap_get(&tx->wrapped, PyTuple_GET_ITEM(mro, i), &v) &&
-            ((Var *)v)->kind == &kind_class &&
+            ((Var *)v)->kind == &kind_class && !AS(ClassVar, v)->made &&
             keymap_find_id(&AS(ClassVar, v)->writes, name))
             return graph_break(tx, BRK_NO_SLOT,
                                "class attribute '%U', which was stored just now", name);
@@ -45,6 +46,8 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
         *out = cpy_type_lookup(t, name);
         return ST_OK;
     }
+    if (class_made(tx, (PyObject *)t))
+        return made_lookup(tx, t, name, out);
     KeyMap *m;
     TRY(lookups_of(tx, t, &m));
     KeyEntry *e = keymap_find_id(m, name);

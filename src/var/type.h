@@ -13,6 +13,10 @@ Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out);
 Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr,
                  Var *dv, Var **out);
 bool attr_is_data(PyObject *descr);
+/* type.__getattribute__(cls, name), with the metaclass's __getattr__. */
+Status class_load(Tx *tx, Var *cls, PyObject *name, Var **out);
+/* type.__setattr__(cls, name, value); NULL deletes. */
+Status class_store(Tx *tx, Var *cls, PyObject *name, Var *value);
 /* a | b of classes, None and unions: made for real. */
 Status class_union(Tx *tx, Var *a, Var *b, Var **out);
 

@@ -67,6 +67,7 @@ typedef struct TensorVar {
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
     Var *same; /* the Var that is this very object (x.contiguous() may be x), or NULL */
     bool external; /* its storage may exist outside of the graph: inputs and what may alias them */
+    bool vague; /* whether it is, or shares memory with, what it was made from hangs on strides that are not certain */
 } TensorVar;
 
 typedef struct ListVar {
@@ -92,6 +93,7 @@ typedef struct DictVar {
     KeyMap dels;    /* existing keys that were deleted (they may stand in writes again) */
     uintptr_t open; /* all keys of the existing dict are in reads. journalled */
     Var *factory;   /* defaultdict */
+    bool shown;     /* what __dict__ of a new class shows: cannot be made by itself */
 } DictVar;
 
 typedef struct DictViewVar {
@@ -128,9 +130,20 @@ typedef struct ObjectVar {
     KeyMap members; /* __slots__ values that were read or written: member descriptor -> Var */
 } ObjectVar;
 
+/* What a class statement or type() in the trace was given: the class is made of it again for real (var/made.c). */
+typedef struct ClassMade {
+    PyObject *name;
+    Var *bases;      /* tuple */
+    PyObject *names; /* tuple of the namespace's names, in order */
+    Var **values;
+    Var *mro, *dict; /* what __mro__ has given, what __dict__ shows; journalled */
+    uintptr_t abc;   /* _abc_init has been called for it; journalled */
+} ClassMade;
+
 typedef struct ClassVar {
-    Var v;         /* real: the type */
-    KeyMap writes; /* class attributes stored in the trace */
+    Var v;           /* real: the type; of a class made by the trace: its model */
+    KeyMap writes;   /* class attributes stored in the trace */
+    ClassMade *made; /* NULL: it existed before */
 } ClassVar;
 
 typedef struct FuncVar {
@@ -228,6 +241,12 @@ typedef struct PartialVar {
     Args args;  /* keywords included */
     Var *tuple; /* what .args has given; journalled */
 } PartialVar;
+
+/* property: getter, setter, deleter, text; classmethod, staticmethod: the function. */
+typedef struct DescrVar {
+    Var v;
+    Var *part[4]; /* NULL: not given */
+} DescrVar;
 
 typedef struct ProxyVar {
     Var v;
