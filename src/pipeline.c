@@ -6,6 +6,7 @@
 #include "base/switches.h"
 #include "emit/emit.h"
 #include "report.h"
+#include "touch.h"
 #include "trace/run.h"
 #include "var/wrap.h"
 
@@ -114,6 +115,7 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
     }
     if (e->nops)
         report_graph(tx, e->nops);
+    report_frame(p->co);
     report_entry(e, p->co);
     return COMPILE_DONE;
 }
@@ -160,7 +162,9 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
 {
     Tx tx = { 0 };
     *out = NULL;
-    report_frame();
+    if (p->at == 0 && !p->options->fullgraph && !switches.capture_without_tensors &&
+        !touch_possible(func, slots, nslots))
+        return COMPILE_SKIP;
     if (p->entries && p->entries->guards) {
         PyObject *why =
             guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc);

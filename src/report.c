@@ -11,6 +11,7 @@ static struct {
     long long frames, graphs, ops, steps, longest, brk[BRK_COUNT];
     PyObject *recompiles;
 } counts;
+static uint32_t round_ = 1; /* of counting: one a reset() */
 
 int report_init(void)
 {
@@ -58,6 +59,7 @@ void report_reset(void)
     PyObject *list = counts.recompiles;
     memset(&counts, 0, sizeof counts);
     counts.recompiles = list;
+    round_++;
     if (PyList_SetSlice(list, 0, PyList_GET_SIZE(list), NULL) < 0)
         PyErr_Clear();
 }
@@ -87,8 +89,14 @@ static PyObject *place(PyCodeObject *co, int line)
               : PyUnicode_FromString("?");
 }
 
-void report_frame(void)
+void report_frame(PyCodeObject *co)
 {
+    const Code *code = code_of(co);
+    if (code == NULL || code->lazy->counted == round_) {
+        PyErr_Clear();
+        return;
+    }
+    code->lazy->counted = round_;
     counts.frames++;
 }
 

@@ -14,7 +14,8 @@ PyObject *report_events(
     bool begin); /* begin: starts collecting (None); else the list collected */
 int report_unsupported(PyObject *cls);
 
-void report_frame(void);
+void report_frame(
+    PyCodeObject *co); /* an entry was made in it: each code object counts once */
 void report_steps(uint64_t steps); /* instructions that a trace executed */
 void report_graph(Tx *tx, int ops);
 void report_break(Tx *tx);

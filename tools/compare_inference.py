@@ -36,13 +36,17 @@ def tensors(value):
     return out
 
 
-def describe(t, args, strict):
+UNSURE_STRIDES, UNSURE_VIEW = 1, 2
+
+
+def describe(t, args, unsure):
     d = {"shape": tuple(t.shape), "dtype": t.dtype, "requires_grad": t.requires_grad, "leaf": t.is_leaf,
          "argument": next((i for i, a in enumerate(args) if a is t), None)}
-    if strict:
+    if not unsure & UNSURE_STRIDES:
         d["stride"] = t.stride() if t.numel() else None
         d["offset"] = t.storage_offset()
         d["shares"] = next((i for i, a in enumerate(args) if a.untyped_storage()._cdata == t.untyped_storage()._cdata), None)
+    if not unsure & UNSURE_VIEW:
         d["view"] = t._is_view() and d["argument"] is None
     return d
 
@@ -71,12 +75,12 @@ def compare_once(engine, f, args, kwargs, note=""):
         return "declined"
     if inferred[0] == "raise":
         return f"inference raises {inferred[1]!r}"[:160]
-    certain = inferred[3]
+    unsure = inferred[3]
     a, b = tensors(inferred[1]), tensors(eager)
     if len(a) != len(b) or type(inferred[1]) is not type(eager) and not isinstance(eager, torch.Tensor):
         return f"structure {type(inferred[1])} {type(eager)}"
     for x, y in zip(a, b):
-        dx, dy = describe(x, twins, certain), describe(y, real, certain)
+        dx, dy = describe(x, twins, unsure), describe(y, real, unsure)
         if dx != dy:
             return note + ", ".join(f"{k}: {dx[k]} eager {dy[k]}" for k in dx if dx[k] != dy[k])
     return None

@@ -77,6 +77,19 @@ def default_backend():
     return ask() if ask else "inductor"
 
 
+class Same:
+    """Stands for an object without a hash: equal if that is the same one."""
+
+    def __init__(self, it):
+        self.it = it
+
+    def __eq__(self, other):
+        return isinstance(other, Same) and other.it is self.it
+
+    def __hash__(self):
+        return id(self.it)
+
+
 def resolve(backend, mode=None, options=None, dynamic=None, name=None):
     """(callable, key). Raises for a name that nobody registered and for options that Inductor does not know."""
     if mode is not None and options is not None:
@@ -84,7 +97,7 @@ def resolve(backend, mode=None, options=None, dynamic=None, name=None):
             "Either mode or options can be specified, but both can't be specified at the same time.")
     if backend is None:
         backend = default_backend()
-    key = (backend, mode if mode != "default" else None, tuple(sorted(options.items())) if options else None, name)
+    key = (Same(backend) if backend.__hash__ is None else backend, mode if mode != "default" else None, tuple(sorted(options.items())) if options else None, name)
     found = make(backend, mode, options, dynamic, name)
     if hasattr(found, "reset"):
         used.add(found)

@@ -4,6 +4,8 @@ meta kernel. Importing this costs nothing; the first call imports torch._dynamo 
 Takes: a call whose tensors are meta twins. Gives: (result with tensors on the meta device, device) or None. A tensor that
 is one of the arguments comes back as that very twin; arguments that were written have their version bumped.
 """
+import logging
+
 import torch
 
 mode = None
@@ -98,8 +100,60 @@ def run(target, is_method, args, kwargs, device):
             result = target(*args, **kwargs)
     except (DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException):
         return None
+    lazy = []
+    walk(result, lambda t: lazy.append(t.is_conj() or t.is_neg()))
+    if any(lazy):
+        return None
     seen = []
     twins = walk(result, lambda t: (seen.append(t.device), fakes.to_twin(t))[1])
     if not fakes.settle():
         return None
     return twins, seen[0] if seen else None
+
+
+# Rules beside FakeTensorMode: config.verify_shapes.
+
+checked = 0
+differences = []  # (name, what the rule gave, what FakeTensorMode gave)
+
+
+def describe(value):
+    """What a result is, but for its data."""
+    found = []
+    walk([value], lambda t: found.append((tuple(t.size()), t.dtype, t.requires_grad, tuple(t.stride()) if t.numel() else None)))
+    return found
+
+
+def expect(target, is_method, args, kwargs, device):
+    """Description of the result by FakeTensorMode, the text of an exception, or None: it cannot tell. The twins stay as they are."""
+    fm = fake_mode()
+    fakes = Fakes(device)
+    with torch.no_grad():
+        args, kwargs = walk(args, fakes.to_fake), walk(kwargs, fakes.to_fake)
+    kwargs.pop("generator", None)
+    if is_method:
+        target, args = getattr(args[0], target), args[1:]
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException
+    try:
+        with fm:
+            return describe(target(*args, **kwargs))
+    except (DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException):
+        return None
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+
+
+def agrees(target, expected, result, loose):
+    """Whether a rule gave what is expected, strides only if it knows them."""
+    global checked
+    if expected is None:
+        return True
+    checked += 1
+    given = describe(result)
+    same = isinstance(expected, list) and len(given) == len(expected) and all(
+        a[:3] == b[:3] and (loose & 1 or a[3] == b[3]) for a, b in zip(given, expected))
+    if not same:
+        name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+        differences.append((name, given, expected))
+        logging.getLogger("jedlik").warning("the shape rule of %s gives %s, FakeTensorMode %s", name, given, expected)
+    return same

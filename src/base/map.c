@@ -10,6 +10,28 @@ enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20 };
 
 /* -- Keys ------------------------------------------------------------------- */
 
+/* Types of others whose values hash and compare in C, by what they are. */
+static PyTypeObject *value_types[4];
+
+void key_plain_type(PyTypeObject *t)
+{
+    for (size_t i = 0; i < sizeof value_types / sizeof *value_types; i++) {
+        if (value_types[i] == NULL)
+            value_types[i] = (PyTypeObject *)Py_NewRef(t);
+        if (value_types[i] == t)
+            return;
+    }
+    assert(!"more types than there is room for");
+}
+
+static bool by_value(PyObject *o)
+{
+    for (size_t i = 0; i < sizeof value_types / sizeof *value_types; i++)
+        if (value_types[i] == Py_TYPE(o))
+            return true;
+    return false;
+}
+
 /* Classes, functions, plain instances: equal to nothing but themselves. */
 static bool by_identity(PyObject *o)
 {
@@ -22,7 +44,7 @@ static bool plain(PyObject *o, int depth)
 {
     if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
         PyBool_Check(o) || o == Py_None || PyBytes_CheckExact(o) || o == Py_Ellipsis ||
-        PyComplex_CheckExact(o))
+        PyComplex_CheckExact(o) || by_value(o))
         return true;
     if (depth == 0)
         return false;

@@ -30,6 +30,8 @@ typedef struct KeyMap {
  * without being identical. All others are equal only to themselves here; a key with an __eq__
  * of its own must not come in. */
 bool key_plain(PyObject *key);
+/* Counts values of this type among the constants: they never change, and hashing and comparing them runs C code alone. */
+void key_plain_type(PyTypeObject *t);
 
 /* The live entry or NULL. `hash` is PyObject_Hash(key). */
 KeyEntry *keymap_find(const KeyMap *m, PyObject *key, Py_hash_t hash);

@@ -2,6 +2,7 @@
  * builtin/core.c -- built-in functions about objects as such: classes, attributes, text forms, super().
  */
 #include "builtin/help.h"
+#include "var/made.h"
 
 /* -- Classes ---------------------------------------------------------------- */
 
@@ -45,11 +46,6 @@ static Status type_(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     Source *src = v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0) : NULL;
     return wrap_pinned(tx, (PyObject *)v->type, src, out);
-}
-
-static Status type3(Tx *tx, const Args *a, Var **out)
-{
-    return graph_break(tx, BRK_CLASS_BODY, "%s", "type() with three arguments");
 }
 
 /* -- Attributes ------------------------------------------------------------- */
@@ -126,7 +122,7 @@ static Status id_(Tx *tx, const Args *a, Var **out)
 {
     Var *v = a->v[0];
     TRY(var_real(tx, &v));
-    if (v->real == NULL || !long_lived(v))
+    if (v->real == NULL || !long_lived(v) || is_made_class(v))
         return graph_break(tx, BRK_IDENTITY, "id() of %s", v->type->tp_name);
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));
@@ -247,7 +243,14 @@ static Status eval_(Tx *tx, const Args *a, Var **out)
 }
 static Status locals_(Tx *tx, const Args *a, Var **out)
 {
+    *out = tx->top->locals; /* of a class body */
+    if (*out)
+        return ST_OK;
     return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "locals()");
+}
+static Status dir_(Tx *tx, const Args *a, Var **out)
+{
+    return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "dir()");
 }
 static Status import_(Tx *tx, const Args *a, Var **out)
 {
@@ -340,7 +343,6 @@ const Handler handlers_core[] = {
     { "builtins.issubclass", 2, 2, issubclass_, NULL },
     { "builtins.callable", 1, 1, callable_, NULL },
     { "builtins.type", 1, 1, type_, NULL },
-    { "builtins.type", 3, 3, type3, ANY_KW },
     { "builtins.getattr", 2, 3, getattr_, NULL },
     { "builtins.hasattr", 2, 2, hasattr_, NULL },
     { "builtins.setattr", 3, 3, setattr_, NULL },
@@ -348,7 +350,7 @@ const Handler handlers_core[] = {
     { "builtins.vars", 1, 1, vars_, NULL },
     { "builtins.vars", 0, 0, locals_, NULL },
     { "builtins.locals", 0, 0, locals_, NULL },
-    { "builtins.dir", 0, 0, locals_, NULL },
+    { "builtins.dir", 0, 0, dir_, NULL },
     { "builtins.globals", 0, 0, globals_, NULL },
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },

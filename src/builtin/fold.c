@@ -57,6 +57,22 @@ static const char *const pure_paths[] = {
     "builtins.range.*",
     "builtins.slice.*",
     "_operator.*",
+    "numpy.bool_",
+    "numpy.int8",
+    "numpy.int16",
+    "numpy.int32",
+    "numpy.int64",
+    "numpy.uint8",
+    "numpy.float16",
+    "numpy.float32",
+    "numpy.float64",
+    "numpy.generic.item",
+    "numpy.prod",
+    "numpy.sum",
+    "numpy.mean",
+    "numpy.max",
+    "numpy.min",
+    "numpy.round",
     "re.Pattern.*",
     "re.Match.*",
     "_struct.pack",
@@ -133,49 +149,73 @@ Status fold_value(Tx *tx, Var *v, PyObject **out)
 
 /* -- Results out ------------------------------------------------------------ */
 
-static Status wrap_result(Tx *tx, PyObject *o, Var **out);
+/* What a real operation gave, and the operands it may have handed through. */
+typedef struct Result {
+    Tx *tx;
+    Var *const *operands;
+    Py_ssize_t n;
+} Result;
 
-static Status wrap_items(Tx *tx, PyObject *seq, Var ***items)
+static Status wrap_result(const Result *r, PyObject *o, Var **out);
+
+/* An operand that has a place is among the items: they are to be looked at one by one. */
+static bool hands_through(const Result *r, PyObject *o)
+{
+    if (!PyTuple_CheckExact(o))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
+        for (Py_ssize_t k = 0; k < r->n; k++) {
+            Var *v = r->operands[k];
+            if (v->kind == &kind_lazy)
+                v = AS(LazyVar, v)->got;
+            if (v && v->by_value && v->real == PyTuple_GET_ITEM(o, i))
+                return true;
+        }
+    return false;
+}
+
+static Status wrap_items(const Result *r, PyObject *seq, Var ***items)
 {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(seq);
-    *items = tx_alloc(tx, (size_t)(n ? n : 1) * sizeof(Var *));
+    *items = tx_alloc(r->tx, (size_t)(n ? n : 1) * sizeof(Var *));
     TRY_PTR(*items);
     for (Py_ssize_t i = 0; i < n; i++)
-        TRY(wrap_result(tx, PySequence_Fast_GET_ITEM(seq, i), &(*items)[i]));
+        TRY(wrap_result(r, PySequence_Fast_GET_ITEM(seq, i), &(*items)[i]));
     return ST_OK;
 }
 
-static Status wrap_dict(Tx *tx, PyObject *dict, Var **out)
+static Status wrap_dict(const Result *r, PyObject *dict, Var **out)
 {
     PyObject *key, *value;
     Py_ssize_t pos = 0;
     Var *d;
-    TRY(dict_new(tx, &d));
+    TRY(dict_new(r->tx, &d));
     while (PyDict_Next(dict, &pos, &key, &value)) {
         Var *k, *v;
-        TRY(wrap_result(tx, key, &k));
-        TRY(wrap_result(tx, value, &v));
-        TRY(var_setitem(tx, d, k, v));
+        TRY(wrap_result(r, key, &k));
+        TRY(wrap_result(r, value, &v));
+        TRY(var_setitem(r->tx, d, k, v));
     }
     *out = d;
     return ST_OK;
 }
 
-static Status wrap_result(Tx *tx, PyObject *o, Var **out)
+static Status wrap_result(const Result *r, PyObject *o, Var **out)
 {
+    Tx *tx = r->tx;
     Var **items;
-    if (const_immutable(o) || const_object(o))
-        return const_peek(tx, o, out);
+    if ((const_immutable(o) && !hands_through(r, o)) || const_object(o))
+        return const_result(tx, Py_NewRef(o), r->operands, r->n, out);
     if (PyTuple_CheckExact(o) || (torch_ready && Py_IS_TYPE(o, torch_types.size))) {
-        TRY(wrap_items(tx, o, &items));
+        TRY(wrap_items(r, o, &items));
         return tuple_new_type(tx, Py_TYPE(o), items, PyTuple_GET_SIZE(o), out);
     }
     if (PyList_CheckExact(o)) {
-        TRY(wrap_items(tx, o, &items));
+        TRY(wrap_items(r, o, &items));
         return list_new(tx, items, PyList_GET_SIZE(o), out);
     }
     if (PyDict_CheckExact(o))
-        return wrap_dict(tx, o, out);
+        return wrap_dict(r, o, out);
     if (PyType_Check(o) || PyModule_Check(o))
         return wrap_pinned(tx, o, NULL, out);
     if (const_facts(o))
@@ -188,7 +228,7 @@ Status fold_wrap(Tx *tx, PyObject *steals, Var **out)
     if (steals == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, steals));
-    return wrap_result(tx, steals, out);
+    return wrap_result(&(Result){ .tx = tx }, steals, out);
 }
 
 Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
@@ -203,9 +243,12 @@ Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
         if (v[i] == NULL)
             return ST_DECLINE;
     }
-    return fold_wrap(
-        tx, PyObject_Vectorcall(callable, v, (size_t)a->n, a->nkw ? a->kwnames : NULL),
-        out);
+    PyObject *r =
+        PyObject_Vectorcall(callable, v, (size_t)a->n, a->nkw ? a->kwnames : NULL);
+    if (r == NULL)
+        return raise_now(tx);
+    TRY_PTR(tx_hold(tx, r));
+    return wrap_result(&(Result){ tx, a->v, (Py_ssize_t)n }, r, out);
 }
 
 /* A bound method of a constant is what its descriptor is. */

@@ -47,8 +47,10 @@ typedef struct Handler {
     X(functools)                                                                         \
     X(torch)                                                                             \
     X(autograd)                                                                          \
+    X(optim)                                                                             \
     X(misc)                                                                              \
     X(testing)                                                                           \
+    X(build)                                                                             \
     X(instance)                                                                          \
     X(gen)
 #define X(name) extern const Handler handlers_##name[];

@@ -4,6 +4,7 @@
 #include "builtin/help.h"
 #include "builtin/paths.h"
 #include "var/call.h"
+#include "var/type.h"
 
 static Status none(Tx *tx, Var **out)
 {
@@ -120,6 +121,8 @@ static Status object_getattribute(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
+    if (v->kind == &kind_class)
+        return class_load(tx, v, name, out);
     if (v->kind->getattr) /* kinds with a model of their own have it below __getattribute__ */
         return v->kind->getattr(tx, v, name, out);
     return var_generic_getattr(tx, v, name, out);
@@ -131,7 +134,9 @@ static Status object_setattr(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind->setattr)
+    if (v->kind == &kind_class)
+        TRY(class_store(tx, v, name, a->v[2]));
+    else if (v->kind->setattr)
         TRY(v->kind->setattr(tx, v, name, a->v[2]));
     else
         TRY(var_generic_setattr(tx, v, name, a->v[2]));
@@ -144,7 +149,9 @@ static Status object_delattr(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind->setattr)
+    if (v->kind == &kind_class)
+        TRY(class_store(tx, v, name, NULL));
+    else if (v->kind->setattr)
         TRY(v->kind->setattr(tx, v, name, NULL));
     else
         TRY(var_generic_setattr(tx, v, name, NULL));
@@ -220,11 +227,10 @@ static Status object_hash(Tx *tx, const Args *a, Var **out)
 
 /* -- Copying ---------------------------------------------------------------- */
 
-/* Instances whose copy is "a new one with the same attributes". */
-static Status copies_plainly(Tx *tx, Var *v, bool *yes)
+/* Instances whose copy is "a new one with the same attributes", unless a __getattribute__ of their own says otherwise. */
+static Status copies_as_class(Tx *tx, Var *v, bool *yes)
 {
-    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__",
-                                         "__getattribute__" };
+    static const char *const names[] = { "__reduce_ex__", "__reduce__", "__getstate__" };
     static const char *const absent[] = { "__slots__", "__getnewargs__",
                                           "__getnewargs_ex__", "__getattr__" };
     *yes = v->kind == &kind_object && AS(ObjectVar, v)->content == NULL &&
@@ -241,6 +247,12 @@ static Status copies_plainly(Tx *tx, Var *v, bool *yes)
     *yes &= slots == NULL || (PyList_CheckExact(slots) &&
                               PyList_GET_SIZE(slots) == 0); /* copyreg's own note */
     return ST_OK;
+}
+
+static Status copies_plainly(Tx *tx, Var *v, bool *yes)
+{
+    TRY(copies_as_class(tx, v, yes));
+    return *yes ? inherited(tx, v->type, "__getattribute__", yes) : ST_OK;
 }
 
 /* object.__reduce_ex__(self, 2 and up), as reduce_newobj gives it: (copyreg.__newobj__, (cls,), __dict__ or None, None, None). */
@@ -351,12 +363,52 @@ static Status deep_dict(Deep *c, Var *v, Var **out)
     return deep_entries(c, AS(DictVar, v), *out);
 }
 
+/* What copying asks an instance for, in this order, goes through its own __getattribute__, which is traced. */
+static Status ask_itself(Deep *c, Var *v, const char *const *names, size_t n)
+{
+    bool plain;
+    Var *got;
+    TRY(inherited(c->tx, v->type, "__getattribute__", &plain));
+    for (size_t i = 0; !plain && i < n; i++) {
+        PyObject *name = tx_hold(c->tx, PyUnicode_InternFromString(names[i]));
+        TRY_PTR(name);
+        TRY(var_getattr_opt(c->tx, v, name, &got));
+        PyObject *usual = paths_class_entry(&PyBaseObject_Type, names[i]);
+        if (got != NULL)
+            TRY(var_real(c->tx, &got));
+        if (got == NULL ? usual != NULL : got->kind != &kind_builtin || got->real != usual)
+            return graph_break(c->tx, BRK_UNKNOWN_CALL, "copy.deepcopy() of %s",
+                               v->type->tp_name);
+    }
+    return ST_OK;
+}
+
+/* The attributes that are updated are those of `__dict__`. */
+static Status ask_dict(Deep *c, Var *v, DictVar *attrs)
+{
+    PyObject *name = tx_hold(c->tx, PyUnicode_InternFromString("__dict__"));
+    bool plain;
+    Var *got;
+    TRY_PTR(name);
+    TRY(inherited(c->tx, v->type, "__getattribute__", &plain));
+    if (plain)
+        return ST_OK;
+    TRY(var_getattr(c->tx, v, name, &got));
+    TRY(var_real(c->tx, &got));
+    return got == &attrs->v ? ST_OK
+                            : graph_break(c->tx, BRK_UNKNOWN_CALL,
+                                          "copy.deepcopy() of %s", v->type->tp_name);
+}
+
 static Status deep_object(Deep *c, Var *v, Var **out)
 {
+    static const char *const asked[] = { "__deepcopy__", "__reduce_ex__", "__reduce__",
+                                         "__getstate__" };
+    static const char *const asked_new[] = { "__setstate__" };
     PyObject *f;
     DictVar *from, *to;
     bool yes;
-    TRY(copies_plainly(c->tx, v, &yes));
+    TRY(copies_as_class(c->tx, v, &yes));
     if (!yes)
         return ST_DECLINE;
     static const char *const hooks[] = { "__deepcopy__", "__setstate__" };
@@ -367,10 +419,13 @@ static Status deep_object(Deep *c, Var *v, Var **out)
     }
     if (v->type->tp_new != PyBaseObject_Type.tp_new)
         return ST_DECLINE;
+    TRY(ask_itself(c, v, asked, COUNT_OF(asked)));
     TRY(object_make(c->tx, v->type, out));
     TRY(deep_remember(c, v, *out));
     TRY(attrs_of(c->tx, v, &from));
     TRY(attrs_of(c->tx, *out, &to));
+    TRY(ask_itself(c, *out, asked_new, COUNT_OF(asked_new)));
+    TRY(ask_dict(c, *out, to));
     return deep_entries(c, from, &to->v);
 }
 

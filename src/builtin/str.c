@@ -70,7 +70,8 @@ static Status join(Tx *tx, const Args *a, Var **out)
         TRY(text_of(tx, items[i], &text));
         TRY(pieces_add(&p, text));
     }
-    return pieces_join(tx, &p, sep, out);
+    PyObject *all = PyUnicode_Join(sep, p.list);
+    return all ? const_result(tx, all, items, n, out) : raise_now(tx);
 }
 
 /* -- format ----------------------------------------------------------------- */

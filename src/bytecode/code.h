@@ -68,10 +68,11 @@ typedef struct Code {
 } Code;
 
 struct CodeLazy {
-    int32_t *line;  /* of each instruction, -1: none */
-    uint64_t *live; /* per instruction a row of words, a bit for each fast slot */
-    int words;      /* in a row */
-    bool all;       /* the frame's locals are looked at by name: everything is live */
+    int32_t *line;    /* of each instruction, -1: none */
+    uint64_t *live;   /* per instruction a row of words, a bit for each fast slot */
+    int words;        /* in a row */
+    uint32_t counted; /* report.c: the round of counting in which an entry was made */
+    bool all;         /* the frame's locals are looked at by name: everything is live */
 };
 
 /* Decodes on first use; the result stays with the code object and dies with it. Borrowed;

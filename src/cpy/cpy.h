@@ -141,5 +141,13 @@ PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t
 /* MRO lookup as _PyType_Lookup (borrowed, no exception). */
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 
+/* type.__new__(meta, name, bases, ns) without running any __set_name__, __init_subclass__ or mro() of the program; ns is used
+ * up. New reference or NULL with the exception. */
+PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *ns);
+/* The class is not told by __subclasses__() of its bases. */
+void cpy_class_hide(PyTypeObject *t);
+/* The class lets go of its attributes. */
+void cpy_class_empty(PyTypeObject *t);
+
 /* Underlying object and position of built-in iterators; see cpy311.c for the kinds. */
 #endif

@@ -89,16 +89,31 @@ static Py_ssize_t find_general(const PyDictKeysObject *k, PyObject *key, Py_hash
     }
 }
 
+/* Is there a key with this hash in a table of strs? */
+static bool has_hash(const PyDictKeysObject *k, Py_hash_t hash)
+{
+    size_t mask = ((size_t)1 << k->dk_log2_size) - 1, i = (size_t)hash & mask;
+    const PyDictUnicodeEntry *entries = DK_UNICODE_ENTRIES(k);
+    for (size_t perturb = (size_t)hash;; i = (i * 5 + perturb + 1) & mask) {
+        Py_ssize_t ix = index_at(k, i);
+        if (ix == DKIX_EMPTY)
+            return false;
+        if (ix >= 0 && ((PyASCIIObject *)entries[ix].me_key)->hash == hash)
+            return true;
+        perturb >>= 5;
+    }
+}
+
 static Py_ssize_t find(const PyDictKeysObject *k, PyObject *key, Py_hash_t hash)
 {
     if (k->dk_kind == DICT_KEYS_GENERAL)
         return find_general(k, key, hash);
     if (PyUnicode_CheckExact(key))
         return find_str(k, key, hash);
-    /* No constant of another type equals a str; other keys might say they do. */
+    /* No constant of another type equals a str; other keys might say they do, but are only asked if the hashes are equal. */
     if (key_plain(key) || Py_TYPE(key)->tp_richcompare == PyBaseObject_Type.tp_richcompare)
         return ABSENT;
-    return UNSAFE;
+    return has_hash(k, hash) ? UNSAFE : ABSENT;
 }
 
 static PyObject *value_at(const PyDictObject *d, Py_ssize_t ix)

@@ -123,9 +123,9 @@ static bool planned(const Emit *e, const Var *v)
  * trace has to end before the first of them is begun. */
 static Status abandoned(Emit *e)
 {
-    const GenVar *first = NULL;
+    GenVar *first = NULL;
     for (size_t i = 0; i < e->tx->gens.n; i++) {
-        const GenVar *g = e->tx->gens.v[i];
+        GenVar *g = e->tx->gens.v[i];
         if (gen_open(g) && !planned(e, &g->v) && (!first || g->begun < first->begun))
             first = g;
     }

@@ -75,21 +75,41 @@ static Status separate(Tx *tx, PyTypeObject *type)
     return guard_different(&tx->guards, group, (size_t)n);
 }
 
-/* Tensors that came in, if the graph writes to one of them. */
+static Status add_sharer(Tx *tx, PtrMap *first, const Node *input, Sharer *v, size_t n)
+{
+    TensorMeta m;
+    void *found = NULL;
+    v[n] = (Sharer){ .src = input->src, .first = n };
+    if (!meta_read(input->example,
+                   &m)) /* no longer: the check before the first use fails */
+        return ST_OK;
+    v[n].offset = m.storage_offset;
+    if (ptrmap_get(first, m.storage, &found)) {
+        v[n].first = (size_t)(uintptr_t)found - 1;
+        v[n].shared = v[v[n].first].shared = true;
+        return ST_OK;
+    }
+    return ptrmap_put(first, &tx->arena, &tx->journal, m.storage, (void *)(n + 1))
+               ? ST_OK
+               : ST_ERROR;
+}
+
+/* Tensors that came in, if the graph writes to one of them: storages are shared as they were (views, detached ones). */
 static Status separate_inputs(Tx *tx)
 {
     Graph *g = &tx->graph;
-    Source **group = tx_alloc(tx, (g->node.n + 1) * sizeof *group);
-    TRY_PTR(group);
+    Sharer *v = tx_alloc(tx, (g->node.n + 1) * sizeof *v);
+    TRY_PTR(v);
     size_t n = 0;
     bool written = false;
+    PtrMap first = { 0 }; /* storage -> 1 + the index of who is on it */
     for (size_t i = 0; i < g->node.n; i++) {
         const Node *node = &g->node.v[i];
         written |= node->live && node->mutates_input;
         if (node->live && node->kind == NODE_INPUT)
-            group[n++] = node->src;
+            TRY(add_sharer(tx, &first, node, v, n++));
     }
-    return written && n > 1 ? guard_different(&tx->guards, group, n) : ST_OK;
+    return written ? guard_storage(&tx->guards, v, n) : ST_OK;
 }
 
 Status emit_distinct(Tx *tx)

@@ -151,6 +151,28 @@ PyObject *do_bind(PyObject *m, PyObject *const *a, Py_ssize_t n)
                                        of_class ? a[1] : (PyObject *)Py_TYPE(a[1]));
 }
 
+/* -- Classes --------------------------------------------------------------------- */
+
+PyObject *do_make_class(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *ns = PyDict_New(), *made = NULL;
+    bool ok = ns != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(a[3]); i++)
+        ok = PyDict_SetItem(ns, PyTuple_GET_ITEM(a[3], i), a[4 + i]) == 0;
+    if (ok)
+        made = cpy_class_new((PyTypeObject *)a[0], a[1], a[2], ns);
+    Py_XDECREF(ns);
+    return made;
+}
+
+PyObject *do_init_abc(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *abc = PyImport_ImportModule("_abc");
+    PyObject *r = abc ? PyObject_CallMethod(abc, "_abc_init", "O", a[0]) : NULL;
+    Py_XDECREF(abc);
+    return r;
+}
+
 /* -- Exceptions ------------------------------------------------------------------ */
 
 /* Built-in classes are called, since many keep more than args; classes written in Python are not. */

@@ -6,13 +6,27 @@
  */
 #include "emit/plan.h"
 #include "base/same.h"
+#include "var/made.h"
 
 enum { MAX_DEPTH = 1500 }; /* nesting of new objects; deeper ones are not made again */
 
 /* -- Exports -------------------------------------------------------------------- */
 
+/* Nothing of a class's model leaves the trace. */
+static Status outside(Emit *e, const Source *src)
+{
+    while (src && src->base)
+        src = src->base;
+    if (src && src->kind == SRC_CONST && made_inside(e->tx, src->key))
+        return graph_break(e->tx, BRK_REBUILD, "a part of a new class: %s",
+                           Py_TYPE(src->key)->tp_name);
+    return ST_OK;
+}
+
 Status emit_export(Emit *e, Source *src, Expr *expr, int *index)
 {
+    if (e->tx->made_classes)
+        TRY(outside(e, src));
     if (expr && expr->kind == EX_LEAF) {
         src = expr->src;
         expr = NULL;
@@ -189,7 +203,7 @@ static Status choose(Emit *e, Item *it)
     if (v->kind->id == KIND_tensor)
         return from_tensor(e, it);
     bool bound = v->kind->id == KIND_builtin && AS(BuiltinVar, v)->self;
-    if (v->real && !bound)
+    if (v->real && !bound && !is_made_class(v))
         return from_object(e, it);
     it->how = HOW_BUILD;
     return ST_OK;
@@ -321,6 +335,9 @@ Status emit_load(Emit *e, Var *v)
 Status emit_load_obj(Emit *e, PyObject *obj)
 {
     int index;
+    ClassVar *made = class_made(e->tx, obj);
+    if (made)
+        return emit_load(e, &made->v);
     if (emit_is_constant(obj)) {
         put_const(e, obj);
         return ST_OK;

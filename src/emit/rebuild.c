@@ -145,7 +145,7 @@ static Status put_map(Emit *e, DictVar *d, bool empty)
 Status build_dict(Emit *e, Item *it)
 {
     DictVar *d = AS(DictVar, it->v);
-    if (d->owner)
+    if (d->owner || d->shown)
         return graph_break(e->tx, BRK_REBUILD, "__dict__ of a new object");
     if (is_plain(it->v, &PyDict_Type))
         return put_map(e, d, it->shell);

@@ -26,6 +26,9 @@
     RECIPE(super, super, NULL, NULL)                                                     \
     RECIPE(partial, partial, NULL, NULL)                                                 \
     RECIPE(exc, exc, exc_fill, exc_late)                                                 \
+    /* rebuild_class.c */                                                                \
+    RECIPE(class, class, class_fill, class_late)                                         \
+    RECIPE(descr, descr, NULL, NULL)                                                     \
     /* rebuild_iter.c: iterators and generators */                                       \
     RECIPE(iter, iter, NULL, NULL)                                                       \
     RECIPE(wrapiter, wrapiter, NULL, NULL)                                               \
@@ -47,11 +50,13 @@ Status build_builtin(Emit *e, Item *it);
 Status build_super(Emit *e, Item *it);
 Status build_partial(Emit *e, Item *it);
 Status build_exc(Emit *e, Item *it), build_exc_fill(Emit *e, Item *it);
+Status build_class(Emit *e, Item *it), build_class_fill(Emit *e, Item *it);
+Status build_descr(Emit *e, Item *it);
 Status build_iter(Emit *e, Item *it);
 Status build_wrapiter(Emit *e, Item *it);
 Status build_gen(Emit *e, Item *it);
 bool build_tensor_late(Var *v), build_object_late(Var *v), build_func_late(Var *v),
-    build_exc_late(Var *v);
+    build_class_late(Var *v), build_exc_late(Var *v);
 
 /* The shell that is being filled, from its slot. */
 static inline void put_self(Emit *e, const Item *it)

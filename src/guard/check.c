@@ -20,6 +20,11 @@ typedef struct Run {
 
 /* -- Loads ------------------------------------------------------------------ */
 
+static bool quiet(const Check *i, PyObject *v)
+{
+    return !(i->q ? cpy_finalized(v) : cpy_end_runs_code(v));
+}
+
 /* Asks of v what the load has been given to ask. */
 INLINE bool posted(const Check *i, PyObject *v)
 {
@@ -28,6 +33,7 @@ INLINE bool posted(const Check *i, PyObject *v)
     case POST_TYPE: return Py_TYPE(v) == (PyTypeObject *)i->q;
     case POST_IS: return v == i->q;
     case POST_EQ: return v == i->q || const_same(v, i->q);
+    case POST_QUIET: return quiet(i, v);
     default: return false; /* ABSENT, but it is there */
     }
 }
@@ -36,7 +42,7 @@ INLINE bool put(Run *r, const Check *i, PyObject *v)
 {
     r->regs[i->a] = v;
     if (UNLIKELY(v == NULL))
-        return i->post == POST_ABSENT;
+        return i->post >= POST_ABSENT;
     return posted(i, v);
 }
 
@@ -317,6 +323,16 @@ CHECK(DISTINCT)
     return true;
 }
 
+CHECK(QUIET)
+{
+    return BASE == NULL || quiet(i, BASE);
+}
+
+CHECK(QUIETALL)
+{
+    return !cpy_content_ends_run_code(BASE);
+}
+
 CHECK(CODE)
 {
     return PyFunction_Check(BASE) && PyFunction_GET_CODE(BASE) == i->q;
@@ -456,6 +472,36 @@ INLINE bool check_TENSOR(Run *r, Check *i)
     return guard_tensor_check(BASE, i->p);
 }
 
+CHECK(FACTS)
+{
+    return guard_tensor_facts(BASE, i->p);
+}
+
+/* Storages that come first are all different; the others are those that they were, at the same places. */
+CHECK(STORAGE)
+{
+    Sharers *d = i->p;
+    void **table = (void **)&d->v[d->n];
+    memset(table, 0, ((size_t)d->mask + 1) * sizeof *table);
+    for (uint32_t n = 0; n < d->n; n++) {
+        int64_t offset, ignored;
+        void *s = guard_tensor_storage(r->regs[d->v[n].reg], &offset);
+        if (s == NULL || (d->v[n].shared && offset != d->v[n].offset))
+            return false;
+        if (d->v[n].first != n) {
+            if (guard_tensor_storage(r->regs[d->v[d->v[n].first].reg], &ignored) != s)
+                return false;
+            continue;
+        }
+        uintptr_t at = ((uintptr_t)s >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20;
+        for (; table[at & d->mask]; at++)
+            if (table[at & d->mask] == s)
+                return false;
+        table[at & d->mask] = s;
+    }
+    return true;
+}
+
 CHECK(AMBIENT)
 {
     return guard_ambient_check(i->p);
@@ -550,6 +596,8 @@ static const Step steps[DO_COUNT] = {
     [DO_EQ] = check_EQ,
     [DO_ALIAS] = check_ALIAS,
     [DO_DISTINCT] = check_DISTINCT,
+    [DO_QUIET] = check_QUIET,
+    [DO_QUIETALL] = check_QUIETALL,
     [DO_CODE] = check_CODE,
     [DO_NDEFAULTS] = check_NDEFAULTS,
     [DO_LEN] = check_LEN,
@@ -560,6 +608,8 @@ static const Step steps[DO_COUNT] = {
     [DO_SETEQ] = check_SETEQ,
     [DO_HASNEXT] = check_HASNEXT,
     [DO_TENSOR] = check_TENSOR,
+    [DO_FACTS] = check_FACTS,
+    [DO_STORAGE] = check_STORAGE,
     [DO_AMBIENT] = check_AMBIENT,
     [DO_VALUE] = check_VALUE,
     [DO_INST_TYPE] = check_INST_TYPE,
@@ -580,9 +630,13 @@ static const Step steps[DO_COUNT] = {
 /* Compares a class fact by fact after its version tag changed. */
 static __attribute__((noinline)) bool class_holds(ClassRef *c)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        if (!attr_holds(&c->attrs[i], cpy_type_lookup(c->type, c->attrs[i].name)))
+    for (uint32_t i = 0; i < c->n; i++) {
+        PyObject *value = cpy_type_lookup(c->type, c->attrs[i].name);
+        if (!attr_holds(&c->attrs[i], value)) {
+            attr_moved(&c->attrs[i], value);
             return false;
+        }
+    }
     c->tag = cpy_type_version(c->type);
     return true;
 }

@@ -221,12 +221,10 @@ static bool const_int(const Expr *e)
     return e->kind == EX_CONST && PyLong_CheckExact(e->value);
 }
 
-/* x + c with c any int: the forms x, x + c, x - c. */
+/* x + c with c any int: the forms x + c, x - c; x + 0 is another object than x (rule 2). */
 static Expr *offset(Exprs *t, Expr *x, PyObject *c)
 {
     int sign = _PyLong_Sign(c);
-    if (sign == 0 && PyLong_CheckExact(x->value))
-        return x;
     PyObject *size = sign < 0 ? PyNumber_Negative(c) : Py_NewRef(c);
     Expr *k = size ? expr_const(t, size) : NULL;
     Py_XDECREF(size);

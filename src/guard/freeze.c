@@ -411,14 +411,16 @@ static void eq_guard(Freezer *f, const Guard *g)
         f->regs.v[r].known = Py_TYPE(g->obj);
 }
 
-static void absent_place(Freezer *f, const Source *s)
+/* Asks of a place where there may be nothing. */
+static void ask_place(Freezer *f, const Source *s, Post post, void *q)
 {
     Source *base = base_of(s);
     uint32_t b = base ? load(f, base) : 0;
     if (f->failed)
         return;
     Check c = load_of(f, s, b);
-    c.post = POST_ABSENT;
+    c.post = (uint8_t)post;
+    c.q = q;
     emit_load(f, c, makes_new(s->kind), NULL); /* nobody reads the register */
 }
 
@@ -440,6 +442,30 @@ static void distinct(Freezer *f, const Guard *g)
     for (size_t i = 0; i < n; i++)
         d->reg[i] = load(f, group[i]);
     emit(f, (Check){ .op = DO_DISTINCT, .p = payload(f, d, size) });
+}
+
+static void storage(Freezer *f, const Guard *g)
+{
+    const Sharer *v = g->p;
+    size_t n = (size_t)g->n, slots = 4;
+    while (slots < 2 * n)
+        slots *= 2;
+    Sharers *d;
+    size_t size = sizeof *d + n * sizeof d->v[0] + slots * sizeof(void *);
+    d = arena_alloc(f->l->arena, size);
+    if (d == NULL) {
+        f->failed = true;
+        return;
+    }
+    d->n = (uint32_t)n;
+    d->mask = (uint32_t)slots - 1;
+    for (size_t i = 0; i < n; i++) {
+        d->v[i].reg = load(f, v[i].src);
+        d->v[i].first = (uint32_t)v[i].first;
+        d->v[i].shared = v[i].shared;
+        d->v[i].offset = v[i].offset;
+    }
+    emit(f, (Check){ .op = DO_STORAGE, .p = payload(f, d, size) });
 }
 
 static void class_fact(Freezer *f, const Guard *g)
@@ -521,9 +547,8 @@ static void torch_guard(Freezer *f, const Guard *g)
         return;
     }
     uint32_t r = g->src ? load(f, g->src) : 0;
-    emit(f, (Check){ .op = g->src ? DO_TENSOR : DO_AMBIENT,
-                     .b = r,
-                     .p = payload(f, g->p, g->size) });
+    uint8_t op = g->kind == GUARD_FACTS ? DO_FACTS : g->src ? DO_TENSOR : DO_AMBIENT;
+    emit(f, (Check){ .op = op, .b = r, .p = payload(f, g->p, g->size) });
     if (g->src && g->src->hint && !f->failed)
         f->regs.v[r].known = pins_pin(&f->pins, (PyObject *)Py_TYPE(g->src->hint));
 }
@@ -552,7 +577,13 @@ static void emit_one(Freezer *f, const Guard *g)
         break;
     }
     case GUARD_DISTINCT: distinct(f, g); break;
-    case GUARD_UNBOUND: absent_place(f, g->src); break;
+    case GUARD_UNBOUND: ask_place(f, g->src, POST_ABSENT, NULL); break;
+    case GUARD_QUIET:
+        if (g->src->reg || g->src->kind == SRC_CONST)
+            emit(f, (Check){ .op = DO_QUIET, .b = load(f, g->src), .q = (void *)g->n });
+        else
+            ask_place(f, g->src, POST_QUIET, (void *)g->n);
+        break;
     case GUARD_BOUND: load(f, g->src); break;
     case GUARD_CLASSATTR: class_fact(f, g); break;
     case GUARD_CODE: {
@@ -566,6 +597,9 @@ static void emit_one(Freezer *f, const Guard *g)
                     .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
         break;
     }
+    case GUARD_QUIETALL:
+        emit(f, (Check){ .op = DO_QUIETALL, .b = load(f, g->src) });
+        break;
     case GUARD_NDEFAULTS:
     case GUARD_LEN:
     case GUARD_NONEMPTY:
@@ -576,7 +610,9 @@ static void emit_one(Freezer *f, const Guard *g)
     case GUARD_NORAISE:
     case GUARD_VALUE: predicate(f, g); break;
     case GUARD_TENSOR:
+    case GUARD_FACTS:
     case GUARD_AMBIENT: torch_guard(f, g); break;
+    case GUARD_STORAGE: storage(f, g); break;
     case GUARD_COUNT: break;
     }
 }
@@ -630,7 +666,8 @@ static void copy_classes(const Freezer *f, Guards *g, Cut *c)
 static bool has_payload(const Check *c)
 {
     return c->op == DO_TENSOR || c->op == DO_AMBIENT || c->op == DO_DISTINCT ||
-           c->op == DO_LOAD_KEYED || c->op == DO_ABSENT_KEYED;
+           c->op == DO_FACTS || c->op == DO_STORAGE || c->op == DO_LOAD_KEYED ||
+           c->op == DO_ABSENT_KEYED;
 }
 
 static void copy_code(const Freezer *f, Guards *g, Cut *c)

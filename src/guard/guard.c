@@ -13,6 +13,8 @@ bool (*guard_tensor_check)(PyObject *obj, const void *meta);
 bool (*guard_ambient_check)(const void *ambient);
 PyObject *(*guard_tensor_why)(PyObject *obj, const void *meta);
 int64_t (*guard_tensor_dim)(PyObject *obj, int dim);
+bool (*guard_tensor_facts)(PyObject *obj, const void *facts);
+void *(*guard_tensor_storage)(PyObject *obj, int64_t *offset);
 
 #define BIT(kind) ((uintptr_t)1 << GUARD_##kind)
 
@@ -26,7 +28,8 @@ static uintptr_t implied_by(GuardKind kind)
     uintptr_t self = (uintptr_t)1 << kind;
     switch (kind) {
     case GUARD_TYPE: return self | BIT(EQ) | BIT(TENSOR);
-    case GUARD_BOUND: return ~BIT(UNBOUND);
+    case GUARD_BOUND: return ~(BIT(UNBOUND) | BIT(QUIET));
+    case GUARD_QUIET: return self | BIT(EQ);
     case GUARD_LEN: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ);
     case GUARD_NONEMPTY: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) | BIT(LEN);
     default: return self;
@@ -165,6 +168,16 @@ Status guard_different(GuardList *l, Source *const *group, size_t n)
     TRY_PTR(copy);
     memcpy(copy, group, n * sizeof *copy);
     return guard_add(l, (Guard){ .kind = GUARD_DISTINCT, .n = (Py_ssize_t)n, .p = copy });
+}
+
+Status guard_storage(GuardList *l, const Sharer *v, size_t n)
+{
+    if (n < 2)
+        return ST_OK;
+    Sharer *copy = arena_alloc(l->arena, n * sizeof *copy);
+    TRY_PTR(copy);
+    memcpy(copy, v, n * sizeof *copy);
+    return guard_add(l, (Guard){ .kind = GUARD_STORAGE, .n = (Py_ssize_t)n, .p = copy });
 }
 
 /* -- Predicates ------------------------------------------------------------- */

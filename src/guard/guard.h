@@ -29,7 +29,7 @@ typedef struct Guard {
     Source *other;
     Py_ssize_t n;
     const void *
-        p; /* TENSOR, AMBIENT: a block that guard_tensor / guard_ambient understand; DISTINCT: Source*[n] */
+        p; /* TENSOR, FACTS, AMBIENT: a block that guard_tensor… / guard_ambient understand; DISTINCT: Source*[n]; STORAGE: Sharer[n] */
     size_t size; /* bytes of p to copy at freeze; HASNEXT: how many items ahead */
     Expr *expr;
     uintptr_t prev; /* 1 + index of the guard before on the same source */
@@ -55,12 +55,25 @@ Status guard_is(GuardList *l, Source *s, PyObject *obj);
 Status guard_eq(GuardList *l, Source *s, PyObject *value);
 Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
 Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
+/* A number in a class that changes: written by the code that reads it (`stored`), or seen to change before. */
+bool class_counter(PyObject *name, PyObject *value, bool stored);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
                    PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);
 Status guard_different(GuardList *l, Source *const *group, size_t n);
+
+/* A tensor and who shares memory with it. */
+typedef struct Sharer {
+    Source *src;
+    size_t first; /* index of the first of the group on the same storage: its own, if there is none before */
+    int64_t offset; /* in that storage; compared where it is shared */
+    bool shared;
+} Sharer;
+
+/* The group shares storages as it did in the trace. Copies v. */
+Status guard_storage(GuardList *l, const Sharer *v, size_t n);
 /* Equality of everything the expression is made of: instead of a predicate that is too large or one too many
  * (guard_pred and guard_noraise do it themselves), or when the value itself is needed. */
 Status guard_leaves(GuardList *l, Expr *e);
@@ -96,6 +109,9 @@ PyObject *guards_text(
 
 /* Set by torch/ when torch is there; NULL else (then the guards are never recorded). */
 extern bool (*guard_tensor_check)(PyObject *obj, const void *meta);
+extern bool (*guard_tensor_facts)(PyObject *obj, const void *facts);
+extern void *(*guard_tensor_storage)(PyObject *obj,
+                                     int64_t *offset); /* NULL: no plain tensor */
 extern bool (*guard_ambient_check)(const void *ambient);
 extern PyObject *(*guard_tensor_why)(PyObject *obj,
                                      const void *meta); /* "dtype float32, was float64" */

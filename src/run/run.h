@@ -88,6 +88,7 @@ typedef enum {
     COMPILE_DONE,    /* *out is a new entry */
     COMPILE_NOTHING, /* no graph node. *out is an entry with `idle` set, whose exit says where the trace broke (so that
                       * compiling goes on behind it), or NULL: the point is plain from now on */
+    COMPILE_SKIP,    /* not with these arguments */
     COMPILE_PLAIN,   /* cannot be compiled here and never will */
     COMPILE_ERROR, /* a Python exception is set and goes to the caller (fullgraph, KeyboardInterrupt, backend) */
 } CompileResult;

@@ -6,6 +6,7 @@
  * in the process are opened again by name.
  */
 #define _GNU_SOURCE
+#include "base/map.h"
 #include "torch/infer.h"
 #include <dlfcn.h>
 
@@ -71,6 +72,7 @@ static int find_types(void)
             return -1;
         *rows[i].at = (PyTypeObject *)type;
     }
+    key_plain_type(torch_types.device);
     return 0;
 }
 

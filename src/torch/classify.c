@@ -216,6 +216,13 @@ static bool own_function(PyObject *o, const char *module)
     return own;
 }
 
+/* In a row that says something: torch.dsmm comes before torch.mm, and is equal to it. */
+static bool known(PyObject *o)
+{
+    PyObject *f = PyDict_GetItem(by_object, o);
+    return f && PyLong_AsLong(f) != F_NODE;
+}
+
 static int add_namespace(const char *path, const char *module, Wanted *wanted)
 {
     PyObject *ns = torch_path(path);
@@ -231,7 +238,7 @@ static int add_namespace(const char *path, const char *module, Wanted *wanted)
         if (s[0] == '_' && (s[1] == '_' || wanted == own_function))
             continue; /* private Python helpers are read as Python */
         PyObject *o = PyObject_GetAttr(ns, name);
-        if (o && wanted(o, module) && !PyDict_GetItem(by_object, o))
+        if (o && wanted(o, module) && !known(o))
             r = put(by_object, o, flags_of(s));
         PyErr_Clear();
         Py_XDECREF(o);
@@ -263,68 +270,69 @@ static int add_namespaces(void)
 }
 
 /* The functions of the operator module that have a meaning on tensors. */
+static const struct {
+    const char *name;
+    long flags;
+} operators[] = {
+    { "floordiv", F_LAYOUT },
+    { "mod", F_NODE },
+    { "pow", F_NODE },
+    { "lshift", F_NODE },
+    { "rshift", F_NODE },
+    { "abs", F_PURE },
+    { "add", F_PURE },
+    { "sub", F_PURE },
+    { "mul", F_PURE },
+    { "neg", F_PURE },
+    { "eq", F_PURE },
+    { "ne", F_PURE },
+    { "lt", F_PURE },
+    { "le", F_PURE },
+    { "gt", F_PURE },
+    { "ge", F_PURE },
+    { "concat", F_BREAK },
+    { "iconcat", F_BREAK },
+    { "delitem", F_BREAK },
+    { "truediv", F_PURE | F_LAYOUT },
+    { "matmul", F_PURE | F_FRESH },
+    { "pos", F_PURE | F_ALIAS },
+    { "inv", F_PURE },
+    { "invert", F_PURE },
+    { "and_", F_PURE },
+    { "or_", F_PURE },
+    { "xor", F_PURE },
+    { "getitem", F_VIEW },
+    { "setitem", F_MUTATES },
+    { "contains", F_SYNCS },
+    { "truth", F_SYNCS },
+    { "not_", F_SYNCS },
+    { "index", F_SYNCS },
+    { "countOf", F_SYNCS },
+    { "indexOf", F_SYNCS },
+    { "iadd", F_MUTATES },
+    { "isub", F_MUTATES },
+    { "imul", F_MUTATES },
+    { "itruediv", F_MUTATES },
+    { "ifloordiv", F_MUTATES },
+    { "imod", F_MUTATES },
+    { "ipow", F_MUTATES },
+    { "iand", F_MUTATES },
+    { "ior", F_MUTATES },
+    { "ixor", F_MUTATES },
+    { "ilshift", F_MUTATES },
+    { "irshift", F_MUTATES },
+    { "imatmul", F_NODE },
+};
+
 static int add_operators(void)
 {
-    static const struct {
-        const char *name;
-        long flags;
-    } extra[] = {
-        { "floordiv", F_LAYOUT },
-        { "mod", F_NODE },
-        { "pow", F_NODE },
-        { "lshift", F_NODE },
-        { "rshift", F_NODE },
-        { "abs", F_PURE },
-        { "add", F_PURE },
-        { "sub", F_PURE },
-        { "mul", F_PURE },
-        { "neg", F_PURE },
-        { "eq", F_PURE },
-        { "ne", F_PURE },
-        { "lt", F_PURE },
-        { "le", F_PURE },
-        { "gt", F_PURE },
-        { "ge", F_PURE },
-        { "concat", F_BREAK },
-        { "iconcat", F_BREAK },
-        { "delitem", F_BREAK },
-        { "truediv", F_PURE | F_LAYOUT },
-        { "matmul", F_PURE | F_FRESH },
-        { "pos", F_PURE | F_ALIAS },
-        { "inv", F_PURE },
-        { "invert", F_PURE },
-        { "and_", F_PURE },
-        { "or_", F_PURE },
-        { "xor", F_PURE },
-        { "getitem", F_VIEW },
-        { "setitem", F_MUTATES },
-        { "contains", F_SYNCS },
-        { "truth", F_SYNCS },
-        { "not_", F_SYNCS },
-        { "index", F_SYNCS },
-        { "countOf", F_SYNCS },
-        { "indexOf", F_SYNCS },
-        { "iadd", F_MUTATES },
-        { "isub", F_MUTATES },
-        { "imul", F_MUTATES },
-        { "itruediv", F_MUTATES },
-        { "ifloordiv", F_MUTATES },
-        { "imod", F_MUTATES },
-        { "ipow", F_MUTATES },
-        { "iand", F_MUTATES },
-        { "ior", F_MUTATES },
-        { "ixor", F_MUTATES },
-        { "ilshift", F_MUTATES },
-        { "irshift", F_MUTATES },
-        { "imatmul", F_NODE },
-    };
     PyObject *m = PyImport_ImportModule("operator");
     int r = m ? 0 : -1;
-    for (size_t i = 0; r == 0 && i < COUNT_OF(extra); i++) {
-        PyObject *f = PyObject_GetAttrString(m, extra[i].name);
-        PyObject *row = PyDict_GetItemString(by_name, extra[i].name);
-        long flags =
-            extra[i].flags | (row ? PyLong_AsLong(row) >> RULE_SHIFT << RULE_SHIFT : 0);
+    for (size_t i = 0; r == 0 && i < COUNT_OF(operators); i++) {
+        PyObject *f = PyObject_GetAttrString(m, operators[i].name);
+        PyObject *row = PyDict_GetItemString(by_name, operators[i].name);
+        long flags = operators[i].flags |
+                     (row ? PyLong_AsLong(row) >> RULE_SHIFT << RULE_SHIFT : 0);
         r = f ? put(by_object, f, flags & F_MUTATES ? flags | F_ALIAS : flags) : -1;
         Py_XDECREF(f);
     }

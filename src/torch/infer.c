@@ -5,17 +5,17 @@
  * ambient state, warnings and generators are as before when a call returns; user code does not run.
  */
 #define _GNU_SOURCE
+#include "base/switches.h"
 #include "torch/memo.h"
 #include "torch/rules.h"
 
 static struct {
-    PyObject *device, *generator, *copy, *fakes_run;
+    PyObject *device, *generator, *copy, *fakes;
     PyObject *to, *cpu, *clone, *to_fn;
-    PyObject *warnings_dict, *filters, *taint,
+    PyObject *warnings_dict, *filters, *unsure,
         *mute; /* the warnings module's dictionary, a key, a list that ignores all */
     PyObject *devices; /* device -> the same device: what *device borrows from */
     bool no_rules;     /* for comparing the two ways */
-    PyObject *seed;    /* 0-dim meta tensors that require grad, by dtype */
 } my;
 
 /* -- Setup ------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ int infer_init(void)
         { &my.device, "device" },   { &my.generator, "generator" },
         { &my.copy, "copy" },       { &my.to, "to" },
         { &my.cpu, "cpu" },         { &my.clone, "clone" },
-        { &my.filters, "filters" }, { &my.taint, "_jedlik_strides_uncertain" },
+        { &my.filters, "filters" }, { &my.unsure, "_jedlik_unsure" },
     };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -41,8 +41,7 @@ int infer_init(void)
     Py_DECREF(warnings);
     my.mute = Py_BuildValue("[(sOOOi)]", "ignore", Py_None, PyExc_Warning, Py_None, 0);
     my.devices = PyDict_New();
-    my.seed = PyDict_New();
-    return my.mute && my.devices && my.seed ? 0 : -1;
+    return my.mute && my.devices ? 0 : -1;
 }
 
 PyObject *infer_device(PyObject *device)
@@ -53,13 +52,8 @@ PyObject *infer_device(PyObject *device)
 
 /* -- Ambient state around a call ---------------------------------------------- */
 
-typedef struct Quiet {
-    PyObject *filters;
-    bool grad, warn_always;
-} Quiet;
-
 /* The filters are exchanged, not edited: editing would make torch's and Python's once-only warnings appear again. */
-static void quiet_begin(Quiet *q, bool grad)
+void quiet_begin(Quiet *q, bool grad)
 {
     q->grad = ambient_grad_enabled();
     if (q->grad != grad)
@@ -73,7 +67,7 @@ static void quiet_begin(Quiet *q, bool grad)
 }
 
 /* Keeps the exception that may be set. */
-static void quiet_end(Quiet *q, bool grad)
+void quiet_end(Quiet *q, bool grad)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -85,198 +79,6 @@ static void quiet_end(Quiet *q, bool grad)
     if (ambient_grad_enabled() != q->grad)
         ambient_set_grad(q->grad);
     PyErr_Restore(type, value, trace);
-}
-
-/* -- Tensors without data ----------------------------------------------------- */
-
-static PyObject *int_tuple(const int64_t *v, int n)
-{
-    PyObject *t = PyTuple_New(n);
-    for (int i = 0; t && i < n; i++) {
-        PyObject *x = PyLong_FromLongLong(v[i]);
-        if (x == NULL) {
-            Py_DECREF(t);
-            return NULL;
-        }
-        PyTuple_SET_ITEM(t, i, x);
-    }
-    return t;
-}
-
-static PyObject *empty_strided(PyObject *sizes, PyObject *strides, PyObject *dtype,
-                               bool grad)
-{
-    static PyObject *names;
-    if (names == NULL &&
-        (names = Py_BuildValue("(sss)", "dtype", "device", "requires_grad")) == NULL)
-        return NULL;
-    PyObject *args[] = { sizes, strides, dtype, torch_py.meta, grad ? Py_True : Py_False };
-    return PyObject_Vectorcall(torch_py.empty_strided, args, 2, names);
-}
-
-/* A 0-dim leaf that requires grad: copying it into a tensor makes that tensor a result of autograd. */
-PyObject *infer_seed(PyObject *dtype)
-{
-    PyObject *s = PyDict_GetItemWithError(my.seed, dtype);
-    if (s)
-        return s;
-    PyObject *none = PyTuple_New(0);
-    s = none ? empty_strided(none, none, dtype, true) : NULL;
-    if (s)
-        PyDict_SetItem(my.seed, dtype, s);
-    Py_XDECREF(none);
-    Py_XDECREF(s);
-    return s ? PyDict_GetItemWithError(my.seed, dtype) : NULL;
-}
-
-static bool overlaps_itself(const TensorMeta *m)
-{
-    for (int i = 0; i < m->ndim; i++)
-        if (m->sizes[i] == 0)
-            return false;
-    for (int i = 0; i < m->ndim; i++)
-        if (m->sizes[i] > 1 && m->strides[i] == 0)
-            return true;
-    return false;
-}
-
-/* Elements of storage that the tensor reaches. */
-static int64_t extent(const TensorMeta *m)
-{
-    int64_t n = 1;
-    for (int i = 0; i < m->ndim; i++) {
-        if (m->sizes[i] == 0)
-            return m->storage_offset;
-        n += (m->sizes[i] - 1) * m->strides[i];
-    }
-    return n + m->storage_offset;
-}
-
-static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides,
-                         PyObject *dtype, bool grad)
-{
-    int64_t n = extent(m), one = 1;
-    PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
-    PyObject *base = flat && step ? empty_strided(flat, step, dtype, grad) : NULL;
-    PyObject *r = base ? PyObject_CallMethod(base, "as_strided", "OOL", sizes, strides,
-                                             (long long)m->storage_offset)
-                       : NULL;
-    Py_XDECREF(base);
-    Py_XDECREF(step);
-    Py_XDECREF(flat);
-    return r;
-}
-
-/* Turns a plain tensor into a result of autograd (requires grad, not a leaf), in place. */
-PyObject *infer_into_result(PyObject *t, PyObject *dtype)
-{
-    PyObject *seed = t ? infer_seed(dtype) : NULL;
-    PyObject *r = seed ? PyObject_CallMethod(t, "copy_", "O", seed) : NULL;
-    if (r && torch_py.set_version) {
-        PyObject *ok = PyObject_CallFunction(torch_py.set_version, "(O)(i)", t, 0);
-        PyErr_Clear();
-        Py_XDECREF(ok);
-    }
-    Py_XDECREF(t);
-    return r;
-}
-
-/* With an offset, on storage of its own that is large enough; the result is no view for autograd. */
-static PyObject *with_offset(const TensorMeta *m, PyObject *sizes, PyObject *strides,
-                             PyObject *dtype)
-{
-    PyObject *view = as_view(m, sizes, strides, dtype, false);
-    PyObject *r = view ? PyObject_CallMethod(view, "detach", NULL) : NULL;
-    Py_XDECREF(view);
-    return r;
-}
-
-PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
-{
-    PyObject *sizes = int_tuple(m->sizes, m->ndim),
-             *strides = int_tuple(m->strides, m->ndim);
-    PyObject *r = NULL;
-    bool result = m->requires_grad && !m->is_leaf;
-    if (sizes == NULL || strides == NULL)
-        ;
-    else if (result && (m->is_view || overlaps_itself(m)))
-        r = as_view(m, sizes, strides, dtype, true);
-    else if (m->storage_offset)
-        r = with_offset(m, sizes, strides, dtype);
-    else
-        r = empty_strided(sizes, strides, dtype, m->requires_grad && m->is_leaf);
-    if (r && m->requires_grad && m->is_leaf && m->storage_offset) {
-        PyObject *same = PyObject_CallMethod(r, "requires_grad_", NULL);
-        Py_XDECREF(same);
-        if (same == NULL)
-            Py_CLEAR(r);
-    }
-    Py_XDECREF(sizes);
-    Py_XDECREF(strides);
-    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype)
-                                                             : r;
-}
-
-/* A view of memory that only it refers to; a result of autograd if it requires grad. Under the grad mode it was made in. */
-PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype)
-{
-    int64_t n = extent(m), one = 1;
-    PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
-    PyObject *sizes = int_tuple(m->sizes, m->ndim),
-             *strides = int_tuple(m->strides, m->ndim);
-    PyObject *base = flat && step ? empty_strided(flat, step, dtype, false) : NULL,
-             *r = NULL;
-    if (base && m->requires_grad)
-        base = infer_into_result(base, dtype);
-    if (base && sizes && strides)
-        r = PyObject_CallMethod(base, "as_strided", "OO", sizes, strides);
-    PyObject *held[] = { flat, step, sizes, strides, base };
-    for (size_t i = 0; i < COUNT_OF(held); i++)
-        Py_XDECREF(held[i]);
-    return r;
-}
-
-static bool asks(PyObject *t, const char *name)
-{
-    PyObject *r = PyObject_CallMethod(t, name, NULL);
-    bool yes = r == Py_True;
-    PyErr_Clear();
-    Py_XDECREF(r);
-    return yes;
-}
-
-/* Lazy conjugation and negation are bits on a view of the plain data. */
-static PyObject *with_bits(PyObject *real, PyObject *twin)
-{
-    const char *const bits[][2] = { { "is_conj", "_conj" }, { "is_neg", "_neg_view" } };
-    for (int i = 0; twin && i < 2; i++)
-        if (asks(real, bits[i][0]))
-            Py_SETREF(twin, PyObject_CallMethod(twin, bits[i][1], NULL));
-    return twin;
-}
-
-PyObject *infer_twin(PyObject *tensor)
-{
-    TensorMeta m;
-    if (!meta_read(tensor, &m))
-        return NULL;
-    PyObject *dtype = meta_dtype(tensor);
-    Quiet q;
-    quiet_begin(&q, true);
-    PyObject *r = dtype ? infer_make(&m, dtype) : NULL;
-    if (r && (m.keys & torch_layout.bit_keys))
-        r = with_bits(tensor, r);
-    quiet_end(&q, true);
-    return r;
-}
-
-int64_t infer_version(PyObject *twin)
-{
-    PyObject *v = PyObject_GetAttrString(twin, "_version");
-    int64_t n = v ? PyLong_AsLongLong(v) : -1;
-    PyErr_Clear();
-    Py_XDECREF(v);
-    return n;
 }
 
 /* -- Looking through arguments and results ------------------------------------ */
@@ -344,18 +146,20 @@ static bool note_result(PyObject *t, void *arg)
     return true;
 }
 
-/* -- Certainty of strides ------------------------------------------------------ */
+/* -- Certainty ------------------------------------------------------------------ */
 
-/* Twins of uncertain strides carry an attribute; no other twin has a dictionary at all. */
-static bool tainted(PyObject *t)
+/* Twins that eager may not agree with in strides or the view flag carry an attribute; no other twin has a dictionary. */
+unsigned infer_unsure(PyObject *twin)
 {
-    PyObject **dict = _PyObject_GetDictPtr(t);
-    return dict && *dict && PyDict_GetItemWithError(*dict, my.taint);
+    PyObject **dict = _PyObject_GetDictPtr(twin);
+    PyObject *bits = dict && *dict ? PyDict_GetItemWithError(*dict, my.unsure) : NULL;
+    return bits ? (unsigned)PyLong_AsUnsignedLong(bits) : 0;
 }
 
-typedef struct Certainty {
-    bool tainted, layout, odd; /* of an argument */
-} Certainty;
+typedef struct Seen {
+    unsigned unsure;
+    bool layout, odd; /* of an argument */
+} Seen;
 
 static bool contiguous(const TensorMeta *m)
 {
@@ -368,35 +172,63 @@ static bool contiguous(const TensorMeta *m)
     return true;
 }
 
-static bool note_certainty(PyObject *t, void *arg)
+static bool note_layout(PyObject *t, void *arg)
 {
-    Certainty *c = arg;
+    Seen *seen = arg;
     TensorMeta m;
     bool known = meta_read(t, &m);
-    c->tainted |= tainted(t);
-    c->layout |= !known || !contiguous(&m);
-    c->odd |= !known || odd_strides(&m);
+    seen->unsure |= infer_unsure(t);
+    seen->layout |= !known || !contiguous(&m);
+    seen->odd |= !known || odd_strides(&m);
     return true;
 }
 
-static bool taint(PyObject *t, void *arg)
+/* What kernels leave open about the result; `by_rule`: rules know odd strides, or say that they do not. */
+static unsigned doubts(const InferCall *c, TorchOp op, unsigned *by_rule)
 {
-    TensorMeta m;
-    if (torch_is_plain_tensor(t) && (!meta_read(t, &m) || m.ndim > 0))
-        PyObject_SetAttr(t, my.taint, Py_True);
-    return true;
-}
-
-/* `by_rule`: rules follow odd strides. */
-static bool certain(const InferCall *c, TorchOp op, bool *by_rule)
-{
-    Certainty seen = { 0 };
+    Seen seen = { 0 };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
     for (Py_ssize_t i = 0; i < n; i++)
-        each_tensor(c->args[i], MAX_DEPTH, note_certainty, &seen);
-    bool sure = !op.loose && !seen.tainted && !(op.layout && seen.layout);
-    *by_rule = sure;
-    return sure && !(seen.odd && !op.view);
+        each_tensor(c->args[i], MAX_DEPTH, note_layout, &seen);
+    unsigned bits = seen.unsure & UNSURE_VIEW && op.may_alias ? UNSURE_VIEW : 0;
+    if (op.loose || (op.layout && seen.layout))
+        bits = UNSURE_ALL;
+    if (seen.unsure & UNSURE_STRIDES)
+        bits |= op.fresh ? UNSURE_VIEW : UNSURE_ALL;
+    *by_rule = bits;
+    return seen.odd && !op.view ? UNSURE_ALL : bits;
+}
+
+typedef struct Marking {
+    const InferCall *c;
+    bool argument;
+    PyObject *t;
+} Marking;
+
+static bool note_same(PyObject *t, void *arg)
+{
+    Marking *m = arg;
+    m->argument |= t == m->t;
+    return !m->argument;
+}
+
+/* Arguments that come back are what they were. */
+static bool mark_unsure(PyObject *t, void *arg)
+{
+    Marking m = { arg, false, t };
+    TensorMeta meta;
+    Py_ssize_t n = m.c->nargs + (m.c->kwnames ? PyTuple_GET_SIZE(m.c->kwnames) : 0);
+    for (Py_ssize_t i = 0; i < n; i++)
+        each_tensor(m.c->args[i], MAX_DEPTH, note_same, &m);
+    if (m.argument || !torch_is_plain_tensor(t))
+        return true;
+    bool flat = meta_read(t, &meta) && meta.ndim == 0; /* one number has no strides */
+    unsigned bits = flat ? m.c->unsure & UNSURE_VIEW : m.c->unsure;
+    PyObject *o = bits ? PyLong_FromUnsignedLong(bits) : NULL;
+    if (o)
+        PyObject_SetAttr(t, my.unsure, o);
+    Py_XDECREF(o);
+    return true;
 }
 
 /* -- Devices ------------------------------------------------------------------ */
@@ -644,26 +476,21 @@ static PyObject *keyword_dict(const Call *k)
     return d;
 }
 
-/* jedlik._fakes.run(target, is_method, args, kwargs, device) -> result on meta, or None: it cannot tell. */
-static PyObject *call_fakes(const InferCall *c)
+/* jedlik._fakes.<name>(target, is_method, args, kwargs, device). */
+PyObject *infer_fakes(const InferCall *c, const char *name)
 {
     Call k;
     if (!set_call(&k, c))
         return NULL;
-    if (my.fakes_run == NULL) {
-        PyObject *m = PyImport_ImportModule("jedlik._fakes");
-        my.fakes_run = m ? PyObject_GetAttrString(m, "run") : NULL;
-        Py_XDECREF(m);
-        if (my.fakes_run == NULL)
-            return NULL;
-    }
+    if (my.fakes == NULL && (my.fakes = PyImport_ImportModule("jedlik._fakes")) == NULL)
+        return NULL;
     PyObject *args = PyTuple_New(k.nargs), *kwargs = keyword_dict(&k), *r = NULL;
     for (Py_ssize_t i = 0; args && i < k.nargs; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef(k.v[i]));
     if (args && kwargs)
-        r = PyObject_CallFunction(my.fakes_run, "OOOOO", c->target,
-                                  c->kind == NODE_METHOD ? Py_True : Py_False, args,
-                                  kwargs, c->device ? c->device : torch_py.cpu);
+        r = PyObject_CallMethod(my.fakes, name, "OOOOO", c->target,
+                                c->kind == NODE_METHOD ? Py_True : Py_False, args, kwargs,
+                                c->device ? c->device : torch_py.cpu);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     return r;
@@ -672,7 +499,7 @@ static PyObject *call_fakes(const InferCall *c)
 /* (result, device) of the fakes, or ST_DECLINE. */
 static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **device)
 {
-    PyObject *pair = call_fakes(c);
+    PyObject *pair = infer_fakes(c, "run");
     if (pair == NULL)
         return PyErr_ExceptionMatches(PyExc_ImportError) ? (PyErr_Clear(), ST_DECLINE)
                                                          : judge_exception();
@@ -741,17 +568,24 @@ static bool own_method(PyObject *name)
 
 uint64_t infer_by_rule; /* results that a shape rule gave, for statistics and tests */
 
-static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyObject **r)
+static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, PyObject **r)
 {
     if (op.rule && k->target == c->target && !my.no_rules &&
         (!k->method || own_method(k->target))) {
-        bool loose = false;
+        unsigned loose = 0;
+        PyObject *expected = switches.verify_shapes ? verify_expect(c) : NULL;
         Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
+        if (st == ST_OK && expected && !verify_compare(c, expected, *r, loose)) {
+            Py_CLEAR(*r);
+            st = ST_BREAK;
+        }
+        Py_XDECREF(expected);
         if (st == ST_BREAK)
             return ST_DECLINE;
         if (st != ST_DECLINE) {
             infer_by_rule++;
-            c->strides_certain = sure && !loose;
+            c->ruled = true;
+            c->loose = loose;
             return st == ST_RAISE ? judge_exception() : st;
         }
     }
@@ -759,7 +593,7 @@ static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, bool sure, PyOb
     return *r ? ST_OK : judge_exception();
 }
 
-static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject **device)
+static Status run(InferCall *c, TorchOp op, PyObject **out, PyObject **device)
 {
     Call k;
     if (!prepare(&k, c, op)) {
@@ -768,7 +602,7 @@ static Status run(InferCall *c, TorchOp op, bool sure, PyObject **out, PyObject 
         return ST_DECLINE;
     }
     PyObject *r = NULL;
-    Status st = by_rule_or_meta(&k, op, c, sure, &r);
+    Status st = by_rule_or_meta(&k, op, c, &r);
     for (int i = 0; i < k.nheld; i++)
         Py_DECREF(k.held[i]);
     if (st != ST_OK)
@@ -794,14 +628,19 @@ static bool autocast_on(void)
 }
 
 /* By torch, or by what it gave before. Under c->grad and muted. */
-static Status infer_anew(InferCall *c, TorchOp op, bool sure, const MemoKey *k,
-                         PyObject **out, PyObject **device)
+static Status infer_anew(InferCall *c, TorchOp op, const MemoKey *k, PyObject **out,
+                         PyObject **device)
 {
     MemoVersions before;
+    Status st;
     if (k)
         memo_versions(k, &before);
-    Status st =
-        autocast_on() ? infer_by_fakes(c, out, device) : run(c, op, sure, out, device);
+    if (autocast_on() && !op.view) { /* views are the same under it */
+        c->loose = UNSURE_VIEW;
+        st = infer_by_fakes(c, out, device);
+    } else {
+        st = run(c, op, out, device);
+    }
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);
     return st;
@@ -813,18 +652,20 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
     MemoKey key;
     if (op.syncs)
         return ST_DECLINE;
-    bool sure;
-    c->strides_certain = certain(c, op, &sure);
+    unsigned by_rule, by_torch = doubts(c, op, &by_rule);
+    c->ruled = false;
+    c->loose = 0;
     Quiet q;
     quiet_begin(&q, c->grad);
-    bool keeps = memo_key(&key, c, op);
+    bool keeps = !switches.verify_shapes && memo_key(&key, c, op);
     Status st = ST_OK;
-    if (!keeps || !memo_get(&key, out, device))
-        st = infer_anew(c, op, sure, keeps ? &key : NULL, out, device);
+    if (!keeps || !memo_get(&key, c, out, device))
+        st = infer_anew(c, op, keeps ? &key : NULL, out, device);
     else if (*out == NULL)
         st = ST_ERROR;
-    if (st == ST_OK && !c->strides_certain && !op.fresh)
-        each_tensor(*out, MAX_DEPTH, taint, NULL);
+    c->unsure = (c->ruled ? by_rule : by_torch) | c->loose;
+    if (st == ST_OK && c->unsure)
+        each_tensor(*out, MAX_DEPTH, mark_unsure, c);
     quiet_end(&q, c->grad);
     return st;
 }
@@ -832,124 +673,4 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
 void infer_use_rules(bool on)
 {
     my.no_rules = !on;
-}
-
-/* -- Replaying a graph --------------------------------------------------------- */
-
-static PyObject *value_of(const Graph *g, const GArg *a)
-{
-    PyObject *r = NULL;
-    switch (a->tag) {
-    case GA_CONST: return Py_NewRef(a->obj);
-    case GA_NODE: return Py_XNewRef(g->node.v[a->node].meta);
-    case GA_TUPLE:
-    case GA_LIST:
-        r = a->tag == GA_TUPLE ? PyTuple_New(a->n) : PyList_New(a->n);
-        for (uint32_t i = 0; r && i < a->n; i++) {
-            PyObject *x = value_of(g, &a->items[i]);
-            if (x == NULL)
-                Py_CLEAR(r);
-            else if (a->tag == GA_TUPLE)
-                PyTuple_SET_ITEM(r, i, x);
-            else
-                PyList_SET_ITEM(r, i, x);
-        }
-        return r;
-    case GA_DICT:
-        r = PyDict_New();
-        for (uint32_t i = 0; r && i + 1 < a->n; i += 2) {
-            PyObject *x = value_of(g, &a->items[i + 1]);
-            if (x == NULL || PyDict_SetItem(r, a->items[i].obj, x) < 0)
-                Py_CLEAR(r);
-            Py_XDECREF(x);
-        }
-        return r;
-    case GA_SLICE: {
-        PyObject *s[3];
-        for (int i = 0; i < 3; i++)
-            s[i] = value_of(g, &a->items[i]);
-        if (s[0] && s[1] && s[2])
-            r = PySlice_New(s[0], s[1], s[2]);
-        for (int i = 0; i < 3; i++)
-            Py_XDECREF(s[i]);
-        return r;
-    }
-    }
-    return NULL;
-}
-
-/* Device of the first tensor among the arguments. */
-static PyObject *device_of_args(const Graph *g, const GArg *a, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        PyObject *d = NULL;
-        if (a[i].tag == GA_NODE)
-            d = g->node.v[a[i].node].device;
-        else if (a[i].tag != GA_CONST)
-            d = device_of_args(g, a[i].items, a[i].n);
-        if (d)
-            return d;
-    }
-    return NULL;
-}
-
-static Status replay_node(Graph *g, Node *n)
-{
-    PyObject *args[MAX_ARGS];
-    Py_ssize_t total = (Py_ssize_t)n->nargs + n->nkw, made = 0;
-    if (total > MAX_ARGS)
-        return ST_DECLINE;
-    while (made < total && (args[made] = value_of(g, &n->args[made])))
-        made++;
-    Status st = ST_DECLINE;
-    PyObject *out = NULL, *device;
-    if (made == total) {
-        PyObject *from = device_of_args(g, n->args, (uint32_t)total);
-        InferCall c = { n->kind, n->target, args, n->nargs, n->nkw ? n->kwnames : NULL,
-                        from,    n->grad,   false };
-        st = infer_call(&c, &out, &device);
-    }
-    while (made > 0)
-        Py_DECREF(args[--made]);
-    if (st == ST_RAISE) {
-        PyErr_Clear();
-        st = ST_DECLINE;
-    }
-    if (st != ST_OK)
-        return st;
-    n->device = device;
-    n->meta = arena_hold(g->arena, out);
-    return n->meta ? ST_OK : ST_ERROR;
-}
-
-static Status replay_input(Graph *g, Node *n)
-{
-    PyObject *twin = infer_twin(n->example);
-    if (twin == NULL)
-        return PyErr_Occurred() ? ST_ERROR : ST_DECLINE;
-    n->meta = arena_hold(g->arena, twin);
-    PyObject *device = n->meta ? meta_device(n->example) : NULL;
-    n->device = device ? infer_device(device) : NULL;
-    Py_XDECREF(device);
-    return n->device ? ST_OK : ST_ERROR;
-}
-
-Status infer_replay(Graph *g, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        Node *node = &g->node.v[i];
-        if (node->switches)
-            continue;
-        Autocast real;
-        if (node->cast && autocast_read(&real) < 0)
-            return ST_ERROR;
-        if (node->cast)
-            autocast_set(node->cast);
-        Status st =
-            node->kind == NODE_INPUT ? replay_input(g, node) : replay_node(g, node);
-        if (node->cast)
-            autocast_set(&real);
-        TRY(st);
-    }
-    return ST_OK;
 }

@@ -13,6 +13,15 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype);
 PyObject *infer_make_view(const TensorMeta *m,
                           PyObject *dtype); /* of memory that nothing else refers to */
 
+/* Grad mode as given and warnings muted, between the two. The end keeps the exception that may be set. */
+typedef struct Quiet {
+    PyObject *filters;
+    bool grad, warn_always;
+} Quiet;
+
+void quiet_begin(Quiet *q, bool grad);
+void quiet_end(Quiet *q, bool grad);
+
 /* The one object we keep for a device: borrowed, lives for ever. */
 PyObject *infer_device(PyObject *device);
 
@@ -39,9 +48,19 @@ typedef struct Call {
 int rules_init(void);
 /* Number of a rule by the name of its row, counted from 1; 0: no such rule. */
 int rules_find(const char *name);
-/* rules.c: the result by a shape rule, or ST_DECLINE. *loose: strides are not certain. */
+const char *rules_name(int number); /* NULL: there are not so many */
+/* rules.c: the result by a shape rule, or ST_DECLINE. *loose: what is not certain of it, UNSURE_STRIDES … */
 Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
-                   bool *loose);
+                   unsigned *loose);
+
+/* Calls jedlik._fakes.<name>(target, is_method, args, kwargs, device): a new reference, or NULL. */
+PyObject *infer_fakes(const InferCall *c, const char *name);
+
+/* verify.c: a rule beside FakeTensorMode (config.verify_shapes). What the fakes expect, before the rule runs: new reference or
+ * NULL; whether that is what the rule gave. */
+PyObject *verify_expect(const InferCall *c);
+bool verify_compare(const InferCall *c, PyObject *expected, PyObject *result,
+                    unsigned loose);
 
 extern uint64_t infer_by_rule;
 void infer_use_rules(bool on); /* for tests: off, everything runs on meta tensors */

@@ -25,6 +25,8 @@ typedef struct Memo {
     struct Memo *next;
     uint64_t hash;
     uint32_t nwords, nouts;
+    bool ruled; /* as in InferCall */
+    unsigned loose;
     PyObject *target; /* owned: keeps the address in the key ours */
     PyObject *device; /* interned: lives for ever */
     Out *outs;        /* in prefix order */
@@ -261,13 +263,15 @@ static Memo *find(const MemoKey *k)
     return m;
 }
 
-bool memo_get(const MemoKey *k, PyObject **out, PyObject **device)
+bool memo_get(const MemoKey *k, InferCall *c, PyObject **out, PyObject **device)
 {
     const Memo *m = find(k);
     if (m == NULL)
         return false;
     const Out *at = m->outs;
     *device = m->device;
+    c->ruled = m->ruled;
+    c->loose = m->loose;
     *out = make(&at, k);
     return true;
 }
@@ -398,7 +402,7 @@ static void drop_all(void)
     count = 0;
 }
 
-static bool insert(const Notes *s, PyObject *target, PyObject *device)
+static bool insert(const Notes *s, const InferCall *c, PyObject *device)
 {
     const MemoKey *k = s->k;
     if (count == MAX_ENTRIES)
@@ -410,13 +414,15 @@ static bool insert(const Notes *s, PyObject *target, PyObject *device)
         PyMem_RawFree(outs);
         return false;
     }
-    *m = (Memo){ slots[k->hash % SLOTS],
-                 k->hash,
-                 (uint32_t)k->n,
-                 s->n,
-                 Py_NewRef(target),
-                 device,
-                 outs };
+    *m = (Memo){ .next = slots[k->hash % SLOTS],
+                 .hash = k->hash,
+                 .nwords = (uint32_t)k->n,
+                 .nouts = s->n,
+                 .ruled = c->ruled,
+                 .loose = c->loose,
+                 .target = Py_NewRef(c->target),
+                 .device = device,
+                 .outs = outs };
     memcpy(m->words, k->w, 8 * k->n);
     memcpy(outs, s->v, s->n * sizeof *outs);
     slots[k->hash % SLOTS] = m;
@@ -460,6 +466,6 @@ void memo_put(const MemoKey *k, const MemoVersions *before, const InferCall *c,
     Notes s = { .k = k };
     if (!untouched(k, before, c, op))
         return;
-    if (!note(&s, result, 0) || !proves(&s, result) || !insert(&s, c->target, device))
+    if (!note(&s, result, 0) || !proves(&s, result) || !insert(&s, c, device))
         drop_outs(s.v, s.n);
 }

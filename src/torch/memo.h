@@ -24,8 +24,8 @@ typedef struct MemoVersions {
 /* Whether the call is one whose result may be kept, and its key. */
 bool memo_key(MemoKey *k, const InferCall *c, TorchOp op);
 
-/* True: known; *out is a new reference, NULL with an exception if it could not be made. */
-bool memo_get(const MemoKey *k, PyObject **out, PyObject **device);
+/* True: known; *out is a new reference, NULL with an exception if it could not be made; c->ruled and c->loose are as then. */
+bool memo_get(const MemoKey *k, InferCall *c, PyObject **out, PyObject **device);
 
 /* Before the call, and after it: the result is kept if nothing but it came of the call. */
 void memo_versions(const MemoKey *k, MemoVersions *v);

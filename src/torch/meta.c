@@ -271,6 +271,54 @@ static bool slow_check(PyObject *o, const void *block)
            same_dims(m.strides, b->dims + b->ndim, b->ndim);
 }
 
+/* -- What is rarely asked ----------------------------------------------------- */
+
+typedef struct Facts {
+    int64_t offset;
+    bool is_leaf, is_view;
+} Facts;
+
+static bool read_facts(PyObject *tensor, Facts *f)
+{
+    TensorMeta m;
+    if (!meta_read(tensor, &m))
+        return false;
+    *f = (Facts){ m.storage_offset, m.is_leaf, m.is_view };
+    return true;
+}
+
+const void *meta_facts_block(Arena *a, PyObject *tensor, size_t *size)
+{
+    Facts *f = arena_alloc(a, sizeof *f);
+    if (f && !read_facts(tensor, f)) {
+        PyErr_SetString(PyExc_TypeError, "not a plain dense tensor");
+        return NULL;
+    }
+    *size = sizeof *f;
+    return f;
+}
+
+static bool check_facts(PyObject *tensor, const void *block)
+{
+    const Facts *was = block;
+    Facts now;
+    return read_facts(tensor, &now) && now.offset == was->offset &&
+           now.is_leaf == was->is_leaf && now.is_view == was->is_view;
+}
+
+static void *storage_of(PyObject *tensor, int64_t *offset)
+{
+    TensorMeta m;
+    if (torch_layout.ok && torch_is_plain_tensor(tensor)) {
+        *offset = FIELD(int64_t, tensor_impl(tensor), torch_layout.offset);
+        return FIELD(void *, tensor_impl(tensor), torch_layout.storage);
+    }
+    if (!meta_read(tensor, &m))
+        return NULL;
+    *offset = m.storage_offset;
+    return m.storage;
+}
+
 /* -- Why it failed ---------------------------------------------------------- */
 
 static void put_dims(Text *t, const char *what, const int64_t *now, const int64_t *was,
@@ -335,5 +383,7 @@ static PyObject *why(PyObject *o, const void *block)
 void meta_init(void)
 {
     guard_tensor_check = torch_layout.ok ? fast_check : slow_check;
+    guard_tensor_facts = check_facts;
+    guard_tensor_storage = storage_of;
     guard_tensor_why = why;
 }

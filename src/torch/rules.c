@@ -492,6 +492,12 @@ static const Rule *rule_at(int number)
     return NULL;
 }
 
+const char *rules_name(int number)
+{
+    const Rule *r = rule_at(number);
+    return r ? r->name : NULL;
+}
+
 int rules_find(const char *name)
 {
     int number = 0;
@@ -512,7 +518,7 @@ static bool in_place_name(const char *name, size_t n)
 }
 
 Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObject **out,
-                   bool *loose)
+                   unsigned *loose)
 {
     char plain[64];
     size_t n = strlen(name);
@@ -526,6 +532,6 @@ Status rules_apply(const Call *k, int rule, const char *name, bool grad, PyObjec
     if (!bind(&r))
         return ST_DECLINE;
     Status st = r.rule->fn(&r, out);
-    *loose = r.loose;
+    *loose = r.loose ? UNSURE_ALL : r.loose_view ? UNSURE_VIEW : 0;
     return st;
 }

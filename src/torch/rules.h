@@ -2,8 +2,8 @@
  * torch/rules.h -- shape rules: results of common operations without running torch's meta kernels.
  *
  * A rule takes a call on meta twins and gives its result, or ST_DECLINE: then the operation runs on meta tensors (infer.c).
- * The contract: what a rule gives is what eager gives, in sizes, dtype, requires_grad and identity; strides too, unless it
- * sets r->loose. ST_BREAK says that torch's meta kernels are known to be wrong here: nothing can be inferred.
+ * The contract: what a rule gives is what eager gives, in sizes, dtype, requires_grad and identity; strides and whether it is
+ * a view too, unless it sets r->loose or r->loose_view. ST_BREAK says that torch's meta kernels are known to be wrong here: nothing can be inferred.
  * Whatever is unusual, and every error of the program, is declined. Rules read arguments and decide before
  * they write anything.
  */
@@ -39,8 +39,9 @@ typedef struct Infer {
     const Rule *rule;
     const char *name; /* plain name of the operation, without a trailing underscore */
     bool in_place;
-    bool grad;                    /* grad mode */
-    bool loose;                   /* out: strides are not certain */
+    bool grad;       /* grad mode */
+    bool loose;      /* out: neither strides nor the view flag are certain … */
+    bool loose_view; /* … or only the view flag is not */
     PyObject *v[RULE_MAX_PARAMS]; /* parameters by position, NULL where not given */
 } Infer;
 

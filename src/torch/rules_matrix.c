@@ -193,8 +193,10 @@ static Status linear(Infer *r, PyObject **out)
     bool grad = x.requires_grad || w.requires_grad || b.requires_grad;
     memcpy(sizes, x.sizes, sizeof sizes);
     sizes[x.ndim - 1] = w.sizes[0];
-    r->loose |= !row_major(&x) || x.numel == 0;
-    r->loose |= !absent(r->v[2]) && (x.ndim == 1 || !row_major(&b)); /* view or not */
+    r->loose |= x.numel == 0;
+    r->loose_view |=
+        !row_major(&x) || odd_strides(&x) || x.ndim == 1 ||
+        (!absent(r->v[2]) && !row_major(&b)); /* what is folded, and so a view */
     if (!absent(r->v[2]) && x.ndim != 2 && !r->in_place)
         return flattened(r, &x, w.sizes[0], grad, out);
     return product(r, sizes, x.ndim, x.dtype, grad, out);
@@ -438,7 +440,7 @@ static Status embedding(Infer *r, PyObject **out)
         return ST_DECLINE;
     memcpy(sizes, i.sizes, 8 * (size_t)i.ndim);
     sizes[i.ndim] = w.sizes[1];
-    r->loose |= i.ndim != 1; /* a view of the rows */
+    r->loose_view |= i.ndim != 1; /* a view of the rows */
     return product(r, sizes, i.ndim + 1, w.dtype, w.requires_grad, out);
 }
 

@@ -180,7 +180,7 @@ static PyObject *twin(PyObject *self, PyObject *tensor)
     return r || PyErr_Occurred() ? r : Py_NewRef(Py_None);
 }
 
-/* infer(target, args, kwargs, device, grad) -> ("ok", result, device, certain), ("raise", exception), ("decline",) */
+/* infer(target, args, kwargs, device, grad) -> ("ok", result, device, bits of what is unsure), ("raise", exception), ("decline",) */
 static PyObject *infer(PyObject *self, PyObject *a)
 {
     PyObject *target, *args, *kwargs, *device, *v[32], *names = NULL, *k, *x;
@@ -196,20 +196,19 @@ static PyObject *infer(PyObject *self, PyObject *a)
         v[n + nkw] = x;
         PyTuple_SET_ITEM(names, nkw++, Py_NewRef(k));
     }
-    InferCall c = { PyUnicode_Check(target) ? NODE_METHOD : NODE_FUNCTION,
-                    target,
-                    v,
-                    n,
-                    nkw ? names : NULL,
-                    device == Py_None ? NULL : device,
-                    grad,
-                    false };
+    InferCall c = { .kind = PyUnicode_Check(target) ? NODE_METHOD : NODE_FUNCTION,
+                    .target = target,
+                    .args = v,
+                    .nargs = n,
+                    .kwnames = nkw ? names : NULL,
+                    .device = device == Py_None ? NULL : device,
+                    .grad = grad };
     PyObject *out, *where;
     Status st = infer_call(&c, &out, &where);
     Py_XDECREF(names);
     if (st == ST_OK)
         return Py_BuildValue("(sNON)", "ok", out, where ? where : Py_None,
-                             PyBool_FromLong(c.strides_certain));
+                             PyLong_FromUnsignedLong(c.unsure));
     if (st == ST_RAISE) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
@@ -224,6 +223,19 @@ static PyObject *infer(PyObject *self, PyObject *a)
 static PyObject *by_rule(PyObject *self, PyObject *unused)
 {
     return PyLong_FromUnsignedLongLong(infer_by_rule);
+}
+
+/* Names of all shape rules. */
+static PyObject *rule_names(PyObject *self, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 1; list && rules_name(i); i++) {
+        PyObject *name = PyUnicode_FromString(rules_name(i));
+        if (name == NULL || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
 }
 
 static PyObject *use_rules(PyObject *self, PyObject *on)
@@ -452,6 +464,7 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_classify_attr", classify_attr, METH_O, NULL },
     { "torch_twin", twin, METH_O, NULL },
     { "torch_infer", infer, METH_VARARGS, NULL },
+    { "torch_rules", rule_names, METH_NOARGS, NULL },
     { "torch_by_rule", by_rule, METH_NOARGS, NULL },
     { "torch_use_rules", use_rules, METH_O, NULL },
     { "torch_graph_text", graph_text, METH_VARARGS, NULL },

@@ -47,6 +47,8 @@ typedef struct TensorMeta {
 bool meta_read(PyObject *tensor, TensorMeta *m);
 /* Compact block for GUARD_TENSOR (size in *size), allocated in the arena. */
 const void *meta_guard_block(Arena *a, PyObject *tensor, size_t *size);
+/* The same for GUARD_FACTS: what the tensor guard does not compare, because programs hardly ask for it. */
+const void *meta_facts_block(Arena *a, PyObject *tensor, size_t *size);
 PyObject *meta_dtype(PyObject *tensor);  /* torch.dtype object, borrowed */
 PyObject *meta_device(PyObject *tensor); /* torch.device object, new reference */
 PyObject *meta_size(PyObject *tensor);   /* torch.Size, new reference */
@@ -123,6 +125,11 @@ TorchOp torch_classify_attr(PyObject *name);
  * device. New reference; NULL without exception: not a plain dense tensor. */
 PyObject *infer_twin(PyObject *tensor);
 
+/* What inference may not know of a result: strides, offset and whether it shares memory or is an argument, after kernels that
+ * choose strides by size (sdpa, conv, …) and what is computed from their results; or only whether it is a view. The twin
+ * remembers it: do not let the program see it. */
+enum { UNSURE_STRIDES = 1, UNSURE_VIEW = 2, UNSURE_ALL = 3 };
+
 typedef struct InferCall {
     NodeKind kind;
     PyObject *target; /* callable, or str for NODE_METHOD */
@@ -134,9 +141,9 @@ typedef struct InferCall {
         device; /* device of the tensor arguments (torch.device) or NULL: none. Mixed: the caller breaks, except that
                                  0-dim CPU tensors may go with any other device */
     bool grad; /* grad mode under which the node is recorded; the rest of the ambient state is the real one now */
-    bool strides_certain; /* out: strides, offset, identity and whether the result is a view are what eager gives, not only
-                                 sizes and dtype. False after kernels that choose strides by size (sdpa, conv, …) and for what is
-                                 computed from their results (twins remember it): do not let the program see them */
+    unsigned unsure; /* out: what eager may have otherwise, UNSURE_STRIDES … Sizes, dtype and requires_grad are certain */
+    bool ruled;      /* out: a shape rule answered, which follows odd strides … */
+    unsigned loose; /* out: … but for these bits; what arguments are unsure of comes on top */
 } InferCall;
 
 /* Runs the operation on meta tensors. *out: new reference (meta tensor, tuple/list of them, Python scalars …); *device: borrowed,
@@ -152,6 +159,7 @@ typedef struct InferCall {
 Status infer_call(InferCall *c, PyObject **out, PyObject **device);
 
 int64_t infer_version(PyObject *twin); /* -1: inference tensor, has none */
+unsigned infer_unsure(PyObject *twin); /* UNSURE_… bits */
 
 /* Sets Node.meta (and device) of nodes [0, n) afresh, by running them in order on fresh twins. ST_OK, ST_DECLINE, ST_ERROR. */
 Status infer_replay(Graph *g, size_t n);

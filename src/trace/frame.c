@@ -226,3 +226,13 @@ Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out)
     *out = f;
     return f->code->co->co_flags & CO_GENERATOR ? make_generator(tx, f, out) : ST_OK;
 }
+
+Status frame_body(Tx *tx, FuncVar *fn, Var *ns, Var **out)
+{
+    Frame *f;
+    if (tx->depth >= tx->max_depth || tx->nested >= MAX_NESTED)
+        return graph_break(tx, BRK_RECURSION, "%U", fn->co->co_qualname);
+    TRY(frame_make(tx, fn, RET_NATIVE, &f));
+    f->locals = ns;
+    return trace_run(tx, f, out);
+}

@@ -16,13 +16,6 @@ Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out)
     return VEC_PUSH(&tx->arena, &tx->journal, &tx->gens, g) ? ST_OK : ST_ERROR;
 }
 
-bool gen_open(const GenVar *g)
-{
-    const Frame *f = g->frame;
-    return g->state == GEN_SUSPENDED &&
-           (f->code->ins[f->pc].handler >= 0 || f->code->ins[f->pc - 1].handler >= 0);
-}
-
 static Status reenter(Tx *tx, GenVar *g)
 {
     Frame *f = g->frame;
@@ -109,6 +102,76 @@ static Var *delegate_of(GenVar *g)
         in[-2].op != OP_SEND)
         return NULL;
     return f->slots[f->sp - 1];
+}
+
+/* -- What closing runs ------------------------------------------------------------------ */
+
+/* An exception class that `except` names and that GeneratorExit is not one of. */
+static bool passes_exit(const Frame *f, PyObject *name)
+{
+    PyObject *globals = AS(DictVar, f->fn->globals)->v.real;
+    PyObject *cls = globals ? PyDict_GetItem(globals, name) : NULL;
+    if (cls == NULL)
+        cls = PyDict_GetItem(PyEval_GetBuiltins(), name);
+    return globals && cls && PyExceptionClass_Check(cls) &&
+           !PyType_IsSubtype((PyTypeObject *)PyExc_GeneratorExit, (PyTypeObject *)cls);
+}
+
+/* Does GeneratorExit go through the instruction of a handler unseen? *i: the next one. */
+static bool passes(const Frame *f, size_t *i)
+{
+    const Ins *in = &f->code->ins[*i];
+    ++*i;
+    switch (in->op) {
+    case OP_NOP:
+    case OP_PUSH_EXC_INFO:
+    case OP_COPY:
+    case OP_POP_EXCEPT:
+    case OP_BUILD_TUPLE:
+    case OP_CHECK_EXC_MATCH: return true;
+    case OP_LOAD_GLOBAL:
+        return passes_exit(f, PyTuple_GET_ITEM(f->code->co->co_names, in->arg));
+    case OP_POP_JUMP_IF_FALSE: *i = (size_t)in->target; return true;
+    default: return false;
+    }
+}
+
+enum { LOOK_AT_MOST = 64 };
+
+/* Is there anything in the handlers around instruction i that GeneratorExit would run? `except IndexError` is nothing. */
+static bool exit_runs(const Frame *f, size_t i)
+{
+    int h = f->code->ins[i].handler;
+    int left = LOOK_AT_MOST;
+    for (; h >= 0 && left > 0; h = f->code->ins[i].handler, left--)
+        for (i = (size_t)f->code->exc[h].target; f->code->ins[i].op != OP_RERAISE; left--)
+            if (left <= 0 || !passes(f, &i))
+                return true;
+    return h >= 0;
+}
+
+/* Closing it would run code: it waits inside a `try` or `with`, or for something that would be closed. */
+bool gen_open(GenVar *g)
+{
+    while (g->state == GEN_SUSPENDED) {
+        Var *under = delegate_of(g);
+        if (exit_runs(g->frame, g->frame->pc))
+            return true;
+        if (under && under->kind == &kind_lazy)
+            under = AS(LazyVar, under)->got;
+        if (under == NULL || under->kind != &kind_gen)
+            return under != NULL && under->kind == &kind_object;
+        g = AS(GenVar, under);
+    }
+    return false;
+}
+
+Status gen_left(Tx *tx, Var *v)
+{
+    if (v && v->kind == &kind_gen && v->real == NULL && gen_open(AS(GenVar, v)))
+        return graph_break(tx, BRK_FINALIZER, "%s",
+                           "a generator is left inside its `try`");
+    return ST_OK;
 }
 
 /* The delegate has ended: behind its SEND, with its value or its exception. */

@@ -1,7 +1,7 @@
 /*
  * trace/op_stack.c -- stack motion, names, slots, cells.
  */
-#include "cpy/cpy.h"
+#include "cpy/peek.h"
 #include "trace/run.h"
 #include "var/container.h"
 #include "var/names.h"
@@ -21,7 +21,10 @@ Status op_bug(Tx *tx, Frame *f, const Ins *in)
 Status op_pop_top(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f);
-    return v && v->real && cpy_gen_open(v->real) ? drop(tx, v) : ST_OK;
+    if (v && tx->resumed && v->src && v->src->kind == SRC_SLOT)
+        TRY(drop(
+            tx, v)); /* the result of a call that ran for real: nobody else may hold it */
+    return v ? gen_left(tx, v) : ST_OK;
 }
 
 Status op_push_null(Tx *tx, Frame *f, const Ins *in)
@@ -84,26 +87,30 @@ Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
-static bool finalized(PyObject *o)
-{
-    bool python = PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
-    return (Py_TYPE(o)->tp_finalize && python) || cpy_gen_open(o);
-}
-
 enum { MANY = 16 };
+
+/* Behind a break, a slot may hold on later calls what no caller holds. */
+static Status leave_entered(Tx *tx, const Var *old)
+{
+    if (!tx->resumed || old->src == NULL || old->src->kind != SRC_SLOT)
+        return ST_OK;
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
+}
 
 /* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
+    TRY(gen_left(tx, old));
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
-    bool runs = finalized(o);
+    bool runs = cpy_finalized(o);
     Py_ssize_t n =
         PyTuple_CheckExact(o) || PyList_CheckExact(o) ? PySequence_Fast_GET_SIZE(o) : 0;
     for (Py_ssize_t i = 0; i < n && i < MANY && !runs; i++)
-        runs = finalized(PySequence_Fast_GET_ITEM(o, i));
-    return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name) : ST_OK;
+        runs = cpy_finalized(PySequence_Fast_GET_ITEM(o, i));
+    return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name)
+                : leave_entered(tx, old);
 }
 
 Status op_store_fast(Tx *tx, Frame *f, const Ins *in)
@@ -167,6 +174,15 @@ Status op_load_global(Tx *tx, Frame *f, const Ins *in)
     if (in->flag)
         TRY(push(tx, f, NULL));
     return push(tx, f, v);
+}
+
+Status load_builtin(Tx *tx, Frame *f, PyObject *name)
+{
+    DictVar *b;
+    Var *v;
+    TRY(builtins_of(tx, f, &b));
+    TRY(dict_get_str(tx, b, name, &v));
+    return v ? push(tx, f, v) : raise_type(tx, PyExc_NameError, "%U not found", name);
 }
 
 Status op_store_global(Tx *tx, Frame *f, const Ins *in)

@@ -35,6 +35,9 @@ bool except_caught(Tx *tx, Frame *base);
 Status except_raise(Tx *tx, Var *exc, Var *cause);
 Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes);
 
+/* op_stack.c: pushes what the builtins have under the name. */
+Status load_builtin(Tx *tx, Frame *f, PyObject *name);
+
 /* One instruction after a call resolved: result to the stack unless a frame was entered. */
 Status iter_list_of(Tx *tx, Var *v, Var **out);
 

@@ -7,6 +7,7 @@
  */
 #include "trace/run.h"
 #include "trace/torchcall.h"
+#include "var/binops.h"
 #include "var/consts.h"
 #include "var/names.h"
 
@@ -46,8 +47,12 @@ typedef struct Build {
     bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
+    bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
+    unsigned unsure; /* UNSURE_…: of a tensor argument */
+    bool vague;      /* a tensor argument is */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
-    int64_t versions[64]; /* of their twins before the call */
+    int64_t versions[64]; /* of their twins before the call … */
+    bool grads[64];       /* … and whether they required grad */
     int nmetas;
 } Build;
 
@@ -60,6 +65,10 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     TRY(tensor_meta(b->tx, t, real));
     b->has_tensor = true;
     b->external |= t->external;
+    b->vague |= t->vague;
+    b->unsure |= infer_unsure(*real);
+    TensorMeta m;
+    bool known = meta_read(*real, &m);
     int same = b->device && b->device != t->device
                    ? PyObject_RichCompareBool(b->device, t->device, Py_EQ)
                    : 1;
@@ -68,13 +77,13 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     b->mixed |= !same;
     if (b->device == NULL ||
         !b->device_sure) { /* a tensor with dimensions decides over scalars */
-        TensorMeta m;
-        b->device_sure = meta_read(*real, &m) && m.ndim > 0;
+        b->device_sure = known && m.ndim > 0;
         if (b->device == NULL || b->device_sure)
             b->device = t->device;
     }
     if (b->nmetas < (int)COUNT_OF(b->metas)) {
         b->versions[b->nmetas] = infer_version(*real);
+        b->grads[b->nmetas] = !known || m.requires_grad;
         b->metas[b->nmetas++] = &t->v;
     }
     return ST_OK;
@@ -149,6 +158,14 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     if (*real == NULL)
         return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                            v->type->tp_name);
+    if (const_numpy(
+            *real)) { /* to torch they are numbers, but for those who make tensors of data */
+        if (b->from_data)
+            return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
+                               v->type->tp_name);
+        *real = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
+        TRY_PTR(*real);
+    }
     g->obj = *real;
     return ST_OK;
 }
@@ -217,21 +234,11 @@ static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t
     t->meta = meta;
     t->device = device;
     t->external = external;
+    t->vague = b->vague;
     t->same =
         same ? (AS(TensorVar, same)->same ? AS(TensorVar, same)->same : same) : NULL;
     *out = &t->v;
     return ST_OK;
-}
-
-static PyObject *getitem_target(void)
-{
-    static PyObject *fn;
-    if (fn == NULL) {
-        PyObject *m = PyImport_ImportModule("operator");
-        fn = m ? PyObject_GetAttrString(m, "getitem") : NULL;
-        Py_XDECREF(m);
-    }
-    return fn;
 }
 
 static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node,
@@ -244,7 +251,7 @@ static Status item_result(Build *b, PyObject *o, PyObject *device, uint32_t pare
     if (!holds_tensor(o))
         return wrap_result(b, o, device, parent, external, out);
     Node n = { .kind = NODE_FUNCTION,
-               .target = getitem_target(),
+               .target = operator_fns[FN_getitem],
                .nargs = 2,
                .pure = true,
                .meta = o };
@@ -386,7 +393,98 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
         return graph_break(tx, BRK_TORCH_CALL, "%s without tensors",
                            target_name(tx, target));
     TRY(add_node(&b, &n, op, &id));
+    b.vague = false;
     return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
+}
+
+/* -- Questions --------------------------------------------------------------------------------- */
+
+Status torch_facts(Tx *tx, const TensorVar *t)
+{
+    const Var *v = t->same ? t->same : &t->v;
+    size_t size;
+    if (v->real && v->src) {
+        const void *p = meta_facts_block(&tx->arena, v->real, &size);
+        TRY_PTR(p);
+        return guard_add(
+            &tx->guards,
+            (Guard){ .kind = GUARD_FACTS, .src = v->src, .p = p, .size = size });
+    }
+    for (size_t i = 0; i < tx->graph.node.n; i++) {
+        const Node *n = &tx->graph.node.v[i];
+        if (n->kind != NODE_INPUT)
+            continue;
+        const void *p = meta_facts_block(&tx->arena, n->example, &size);
+        TRY_PTR(p);
+        TRY(guard_add(
+            &tx->guards,
+            (Guard){ .kind = GUARD_FACTS, .src = n->src, .p = p, .size = size }));
+    }
+    return ST_OK;
+}
+
+enum { ASKS_FACTS = 1 << 8 };
+
+/* What the twins know, and which bits of doubt forbid the answer. Other questions are about the real memory. */
+static const struct Question {
+    const char *name;
+    unsigned needs;
+} questions[] = {
+    { "size", 0 },
+    { "dim", 0 },
+    { "ndimension", 0 },
+    { "numel", 0 },
+    { "nelement", 0 },
+    { "element_size", 0 },
+    { "is_floating_point", 0 },
+    { "is_complex", 0 },
+    { "is_conj", 0 },
+    { "is_neg", 0 },
+    { "is_signed", 0 },
+    { "is_same_size", 0 },
+    { "get_device", 0 },
+    { "is_distributed", 0 },
+    { "result_type", 0 },
+    { "dense_dim", 0 },
+    { "sparse_dim", 0 },
+    { "__len__", 0 },
+    { "stride", UNSURE_STRIDES },
+    { "is_contiguous", UNSURE_STRIDES },
+    { "dim_order", UNSURE_STRIDES },
+    { "storage_offset", UNSURE_STRIDES | ASKS_FACTS },
+    { "_is_view", UNSURE_VIEW },
+};
+
+/* A call that gave no tensor: metadata, if it is certain. */
+static Status answer(Build *b, const Node *n, TorchOp op, PyObject *result, Var **out)
+{
+    Tx *tx = b->tx;
+    const char *name = target_name(tx, n->target);
+    const struct Question *q = NULL;
+    for (size_t i = 0; i < COUNT_OF(questions) && q == NULL; i++)
+        if (strcmp(questions[i].name, name) == 0)
+            q = &questions[i];
+    if (q == NULL && op.cls == TC_SPECIAL)
+        return graph_break(tx, BRK_TORCH_CALL, "%s", name);
+    if (b->unsure & (q ? q->needs : UNSURE_ALL))
+        return graph_break(tx, BRK_LAYOUT, "%s", name);
+    for (int i = 0; q && (q->needs & ASKS_FACTS) && i < b->nmetas; i++)
+        if (AS(TensorVar, b->metas[i])->external)
+            TRY(torch_facts(tx, AS(TensorVar, b->metas[i])));
+    return wrap_result(b, result, NULL, 0, false, out);
+}
+
+/* A tensor that now requires grad, and others may share its memory unknown to the twins. */
+static void note_blur(const Build *b)
+{
+    Tx *tx = b->tx;
+    for (int i = 0; i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        TensorMeta m;
+        if (!b->grads[i] && (t->external || t->vague) &&
+            (!meta_read(t->meta, &m) || m.requires_grad))
+            SET(tx, tx->blurred, 1);
+    }
 }
 
 /* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
@@ -398,6 +496,12 @@ static bool wrote(const Build *b)
     return false;
 }
 
+static bool takes_data(const char *name)
+{
+    return strcmp(name, "tensor") == 0 || strcmp(name, "as_tensor") == 0 ||
+           strcmp(name, "asarray") == 0;
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out)
 {
@@ -407,21 +511,30 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     uint32_t id;
     if (op.syncs)
         return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, target));
+    if ((a->n == 3 && a->nkw == 1) || a->n == 4) {
+        Status st = torch_split(tx, target_name(tx, target), a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
+    b.from_data = takes_data(target_name(tx, target));
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates |= wrote(&b);
     n.meta = result;
     if (device == NULL)
         device = b.device;
-    bool answer = !holds_tensor(result) && !op.mutates && result != Py_None;
-    if (op.cls == TC_SPECIAL && !answer)
+    bool question = !holds_tensor(result) && !op.mutates && result != Py_None;
+    if (op.cls == TC_SPECIAL && !question)
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
-    if (answer)
-        return wrap_result(&b, result, device, 0, false, out);
+    if (question)
+        return answer(&b, &n, op, result, out);
     if (op.mutates && b.external && tx->inference)
         return graph_break(tx, BRK_TORCH_CALL, "%s",
                            "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));
+    if (op.mutates)
+        note_blur(&b);
+    b.vague = (op.view || op.may_alias) && (b.vague || (b.unsure & UNSURE_STRIDES));
     bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
     Var *r;
     TRY(wrap_result(&b, result, tx_keep(tx, device), id, external, &r));

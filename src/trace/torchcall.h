@@ -9,4 +9,10 @@
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
+/* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
+Status torch_facts(Tx *tx, const TensorVar *t);
+
+/* An operation whose number is a tensor, as operations on tensors (split.c); ST_DECLINE: it is no such call. */
+Status torch_split(Tx *tx, const char *name, const Args *a, Var **out);
+
 #endif

@@ -30,6 +30,7 @@ struct Frame {
     GenVar *gen;       /* frame of a generator */
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
     Var **consts;      /* one Var a constant, made on first use */
+    Var *locals;       /* namespace of a class body, or NULL */
 };
 
 typedef struct Break {
@@ -60,6 +61,9 @@ struct Tx {
     VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
     VEC(GenVar *) gens;  /* generators made by the trace */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    uintptr_t made_classes; /* classes made by the trace so far; journalled */
+    PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
+    PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
     Frame *top;             /* innermost frame; journalled */
     Frame *root;
@@ -69,10 +73,13 @@ struct Tx {
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
     Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
     Var *handled0;  /* the same when the trace began */
+    bool resumed;   /* it began behind a break: the frame is the only home of its slots */
     Var *result;    /* value of the frame that returned last */
     Break brk;
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
+    uintptr_t
+        blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
@@ -95,7 +102,6 @@ struct Tx {
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
     int alternatives;  /* nesting of tuples of classes that isinstance() is looking at */
     char *floor;       /* the C stack may not grow below this: see tx_deep */
-    bool resumed;      /* entered behind a break: slots may be unbound */
     uint64_t break_at; /* force a break at the n-th instruction of the trace; 0: never */
     uint64_t leave_at; /* break at that instruction, which begins with a generator that is abandoned; 0: none known */
 };
@@ -149,6 +155,8 @@ void exc_clear(Tx *tx);
 
 /* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). *out NULL: it makes a generator, which is in tx->result. */
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
+/* Runs a class body on its namespace; *out what it returns, the __class__ cell or None. */
+Status frame_body(Tx *tx, FuncVar *fn, Var *ns, Var **out);
 /* Runs until `base` has returned; its value in *out. */
 Status trace_run(Tx *tx, Frame *base, Var **out);
 /* Resumes a generator: value sent in; *out NULL: it returned (its value in tx->result). */
@@ -156,7 +164,9 @@ Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
 /* Does it wait inside a `try` or `with`, so that code runs when it goes? */
-bool gen_open(const GenVar *g);
+bool gen_open(GenVar *g);
+/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. */
+Status gen_left(Tx *tx, Var *v);
 /* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 

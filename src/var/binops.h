@@ -23,6 +23,16 @@ typedef struct Binop {
 } Binop;
 
 extern Binop binop_table[BINOP_COUNT];
-int binop_init(void);
+
+/* Other functions of module operator that become graph nodes: operator_fns[FN_getitem]. */
+enum {
+#define FN(name) FN_##name,
+#include "var/operators.def"
+#undef FN
+    FN_COUNT
+};
+
+extern PyObject *operator_fns[FN_COUNT]; /* owned for ever */
+int binop_init(void);                    /* both tables */
 
 #endif

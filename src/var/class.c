@@ -6,6 +6,7 @@
 #include "var/binops.h"
 #include "var/call.h"
 #include "var/consts.h"
+#include "var/made.h"
 #include "var/names.h"
 #include "var/type.h"
 #include "var/wrap.h"
@@ -27,7 +28,8 @@ static Status own_attr(Tx *tx, Var *self, PyObject *name, PyObject *value, Var *
 
 static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
 {
-    KeyEntry *e = keymap_find_id(&AS(ClassVar, self)->writes, name);
+    bool made = is_made_class(self); /* type_lookup knows what was stored into it */
+    KeyEntry *e = made ? NULL : keymap_find_id(&AS(ClassVar, self)->writes, name);
     *out = e ? e->value : NULL;
     return ST_OK;
 }
@@ -36,6 +38,11 @@ static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
+    if (is_made_class(self)) {
+        TRY(made_getset(tx, AS(ClassVar, self), name, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
         name == str___doc__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
@@ -60,7 +67,19 @@ static bool is_type_getset(PyObject *name)
            name == str___doc__ || name == str___mro__ || name == str___bases__;
 }
 
-static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+static bool is_static(PyTypeObject *t)
+{
+    return !(t->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+/* __base__, __flags__, __basicsize__ …: fields of the type object that stay as they are. */
+static Status type_member(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+    return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
+}
+
+Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
     PyObject *meta, *value;
@@ -73,6 +92,8 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
     if (is_type_getset(name))
         return type_getset(tx, self, name, out);
+    if (meta && Py_TYPE(meta) == &PyMemberDescr_Type && is_static(PyDescr_TYPE(meta)))
+        return type_member(tx, self, name, out);
     if (name == str___class__ && meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
         return wrap_pinned(tx, (PyObject *)Py_TYPE(t), NULL, out);
     if (meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
@@ -81,6 +102,9 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(type_value(tx, self, name, meta, &mv));
         return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
     }
+    TRY(type_counter(tx, self, true, name, out));
+    if (*out != NULL)
+        return ST_OK;
     TRY(type_lookup(tx, t, name, &value));
     if (value != NULL) {
         Var *dv;
@@ -102,19 +126,65 @@ static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
 }
 
-static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+/* What is overwritten. */
+static Status class_drop(Tx *tx, Var *self, PyObject *name)
 {
-    PyObject *f;
-    TRY(type_lookup(tx, Py_TYPE(self->real), str___setattr__, &f));
-    if (!(REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || value == NULL ||
-        Py_TYPE(f) != &PyWrapperDescr_Type || PyUnicode_READ_CHAR(name, 0) == '_')
+    KeyEntry *e = keymap_find_id(&AS(ClassVar, self)->writes, name);
+    if (e != NULL)
+        return drop(tx, e->value);
+    Source *owner = self->src;
+    if (owner == NULL)
+        owner = source_get(&tx->sources, SRC_CONST, NULL, self->real, 0);
+    Source *src = owner ? source_get(&tx->sources, SRC_CLASSVAR, owner, name, 0) : NULL;
+    TRY_PTR(src);
+    PyObject *old = PyDict_GetItemWithError(REAL(self)->tp_dict, name); /* str keys */
+    return drop_place(tx, old, src);
+}
+
+Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    PyObject *meta;
+    TRY(type_lookup(tx, Py_TYPE(self->real), name, &meta));
+    if (meta && attr_is_data(meta) && Py_TYPE(meta) != &PyGetSetDescr_Type)
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a metaclass", name);
+    if (is_made_class(self))
+        return made_store(tx, AS(ClassVar, self), name, value);
+    if (is_static(REAL(self)) || value == NULL || PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
+    TRY(class_drop(tx, self, name));
     TRY(var_touch(tx, self));
     SET(tx, tx->class_writes, 1);
     return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0,
                       name, value)
                ? ST_OK
                : ST_ERROR;
+}
+
+static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *own;
+    Var *fn, *arg;
+    if (Py_IS_TYPE(self->real, &PyType_Type))
+        return class_load(tx, self, name, out);
+    TRY(type_lookup(tx, Py_TYPE(self->real), str___getattribute__, &own));
+    if (own == NULL || Py_TYPE(own) == &PyWrapperDescr_Type)
+        return class_load(tx, self, name, out);
+    TRY(type_value(tx, self, str___getattribute__, own, &fn));
+    TRY(const_peek(tx, name, &arg));
+    return var_call2(tx, fn, self, arg, out);
+}
+
+static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+{
+    PyObject *f, *which = value ? str___setattr__ : str___delattr__;
+    Var *own, *arg, *ignored;
+    TRY(type_lookup(tx, Py_TYPE(self->real), which, &f));
+    if (Py_TYPE(f) == &PyWrapperDescr_Type)
+        return class_store(tx, self, name, value);
+    TRY(const_peek(tx, name, &arg));
+    TRY(type_value(tx, self, which, f, &own));
+    Args a = { .v = (Var *[]){ self, arg, value }, .n = value ? 3 : 2 };
+    return var_call(tx, own, &a, &ignored);
 }
 
 /* -- Calls (as type_call) ----------------------------------------------------------- */
@@ -125,7 +195,7 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     if (Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type) {
         Var *fn;
         Args with_cls;
-        TRY(class_getattr(tx, self, str___new__, &fn));
+        TRY(class_load(tx, self, str___new__, &fn));
         TRY(args_prepend(tx, self, a, &with_cls));
         return var_call(tx, fn, &with_cls, out);
     }
@@ -139,13 +209,8 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
         base == &PyODict_Type || base == &PySet_Type)
         return object_new(tx, t, out);
-    TRY(class_getattr(tx, self, str___new__, &fn));
+    TRY(class_load(tx, self, str___new__, &fn));
     return var_call(tx, fn, &with_cls, out);
-}
-
-static bool has_del(PyTypeObject *t)
-{
-    return cpy_type_lookup(t, str___del__) != NULL;
 }
 
 static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, const Args *a)
@@ -174,7 +239,9 @@ static Status python_instance(Tx *tx, Var *self, const Args *a, Var **out)
 {
     PyTypeObject *t = REAL(self);
     PyObject *new_;
-    if (has_del(t))
+    PyObject *finalizer;
+    TRY(type_lookup(tx, t, str___del__, &finalizer));
+    if (finalizer != NULL)
         return graph_break(tx, BRK_FINALIZER, "%s has __del__", t->tp_name);
     TRY(type_lookup(tx, t, str___new__, &new_));
     bool own_new =
@@ -243,13 +310,31 @@ static Status class_len(Tx *tx, Var *self, Var **out)
     return class_special(tx, self, "__len__", NULL, 0, out);
 }
 
+/* Classes, constants and tuples of them, as they stand in an annotation; *out NULL: something else. */
+static Status alias_key(Tx *tx, Var *key, PyObject **out)
+{
+    TRY(var_real(tx, &key));
+    *out = key->kind == &kind_class && !is_made_class(key) ? key->real : NULL;
+    if (*out == NULL && key->kind == &kind_tuple && key->type == &PyTuple_Type) {
+        TupleVar *t = AS(TupleVar, key);
+        PyObject *tuple = tx_hold(tx, PyTuple_New(t->n)), *item;
+        TRY_PTR(tuple);
+        for (Py_ssize_t i = 0; i < t->n; i++) {
+            TRY(alias_key(tx, t->items[i], &item));
+            if (item == NULL)
+                return ST_OK;
+            PyTuple_SET_ITEM(tuple, i, Py_NewRef(item));
+        }
+        *out = tuple;
+    }
+    return *out ? ST_OK : var_const(tx, key, out);
+}
+
 /* list[int] and the like: for real, where a built-in class's own __class_getitem__ makes it. */
 static Status generic_alias(Tx *tx, Var *self, Var *key, Var **out)
 {
-    TRY(var_real(tx, &key));
-    PyObject *k = key->kind == &kind_class ? key->real : NULL;
-    if (k == NULL)
-        TRY(var_const(tx, key, &k));
+    PyObject *k;
+    TRY(alias_key(tx, key, &k));
     if (k == NULL || (REAL(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
         cpy_type_lookup(REAL(self), str___class_getitem__) == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s[...]", REAL(self)->tp_name);
@@ -298,8 +383,9 @@ static Status class_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 
 static Status class_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
-    *key = self->real;
-    *h = _Py_HashPointer(self->real);
+    bool made = is_made_class(self); /* its address is not the model's */
+    *key = made ? NULL : self->real;
+    *h = _Py_HashPointer(made ? (void *)self : (void *)self->real);
     return ST_OK;
 }
 
@@ -318,6 +404,8 @@ static Status union_side(Tx *tx, Var *v, PyObject **out)
                    v == tx->none
                ? v->real
                : NULL;
+    if (is_made_class(v))
+        *out = NULL; /* the union would hold the model */
     if (!is_union(v))
         return ST_OK;
     *out = v->real;

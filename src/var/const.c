@@ -7,6 +7,29 @@
 #include "trace/tx.h"
 #include "var/consts.h"
 
+static PyTypeObject *numpy_type(const char *name)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    PyObject *t =
+        m && PyModule_Check(m) ? PyDict_GetItemString(PyModule_GetDict(m), name) : NULL;
+    return t && PyType_Check(t) ? (PyTypeObject *)Py_NewRef(t) : NULL;
+}
+
+/* long doubles are left out: their bytes are not all theirs. */
+bool const_numpy(PyObject *o)
+{
+    static PyTypeObject *number, *boolean;
+    PyTypeObject *t = Py_TYPE(o);
+    if ((t->tp_flags & Py_TPFLAGS_HEAPTYPE) || strncmp(t->tp_name, "numpy.", 6) != 0)
+        return false;
+    if (number == NULL)
+        number = numpy_type("number");
+    if (boolean == NULL)
+        boolean = numpy_type("bool_");
+    return (number && PyType_IsSubtype(t, number) && !strstr(t->tp_name, "longdouble")) ||
+           t == boolean;
+}
+
 /* An immutable object whose operations run no user code and have no effects. */
 bool const_immutable(PyObject *o)
 {
@@ -36,8 +59,10 @@ bool const_immutable(PyObject *o)
                 return false;
         return true;
     }
-    return torch_ready && (t == torch_types.dtype || t == torch_types.device ||
-                           t == torch_types.layout || t == torch_types.memory_format);
+    if (torch_ready && (t == torch_types.dtype || t == torch_types.device ||
+                        t == torch_types.layout || t == torch_types.memory_format))
+        return true;
+    return const_numpy(o);
 }
 
 bool const_object(PyObject *o)
@@ -62,13 +87,13 @@ bool const_facts(PyObject *o)
 }
 
 /* The result of a real operation on constants: a constant if it is one, else wrapped as new content. */
-static Status fold(Tx *tx, PyObject *result, Var **out)
+static Status fold(Tx *tx, Var *self, PyObject *result, Var **out)
 {
     if (result == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, result));
     if (const_immutable(result) || const_object(result))
-        return const_peek(tx, result, out);
+        return const_result(tx, Py_NewRef(result), &self, 1, out);
     return graph_break(tx, BRK_UNKNOWN_TYPE, "constant operation gave %s",
                        Py_TYPE(result)->tp_name);
 }
@@ -86,7 +111,7 @@ static Status const_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, r));
     return const_immutable(r) || const_object(r)
-               ? const_peek(tx, r, out)
+               ? const_result(tx, Py_NewRef(r), &self, 1, out)
                : var_generic_getattr(tx, self, name, out);
 }
 
@@ -96,6 +121,28 @@ static Status const_len(Tx *tx, Var *self, Var **out)
     return n < 0 ? raise_now(tx) : const_int(tx, n, out);
 }
 
+/* Items of a tuple that a guard knows by value are still those of the tuple that came. */
+static Status item_of_known(Tx *tx, Var *self, PyObject *key, Var **out)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(self->real), start = 0, stop = 0, step = 1;
+    PyObject *r = PyObject_GetItem(self->real, key);
+    if (r == NULL || r == self->real)
+        return fold(tx, self, r, out);
+    TRY_PTR(tx_hold(tx, r));
+    if (!PySlice_Check(key)) {
+        start = PyNumber_AsSsize_t(key, NULL);
+        return const_item(tx, self, r, start < 0 ? start + n : start, out);
+    }
+    if (PySlice_Unpack(key, &start, &stop, &step) < 0)
+        return raise_now(tx);
+    n = PySlice_AdjustIndices(n, &start, &stop, step);
+    Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));
+    TRY_PTR(items);
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(const_item(tx, self, PyTuple_GET_ITEM(r, i), start + i * step, &items[i]));
+    return tuple_new(tx, items, n, out);
+}
+
 static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *k;
@@ -103,7 +150,9 @@ static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
     if (k == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
                            key->kind->name);
-    return fold(tx, PyObject_GetItem(self->real, k), out);
+    if (self->by_value && PyTuple_CheckExact(self->real))
+        return item_of_known(tx, self, k, out);
+    return fold(tx, self, PyObject_GetItem(self->real, k), out);
 }
 
 static Status const_contains(Tx *tx, Var *self, Var *item, bool *yes)
@@ -157,11 +206,17 @@ static Status const_iter(Tx *tx, Var *self, Var **out)
 static Status const_unary(Tx *tx, Var *self, char op, Var **out)
 {
     PyObject *o = self->real;
-    return fold(tx,
+    return fold(tx, self,
                 op == '-'   ? PyNumber_Negative(o)
                 : op == '+' ? PyNumber_Positive(o)
                             : PyNumber_Invert(o),
                 out);
+}
+
+/* A number of numpy's is equal to the Python number it is, and hashes as that. */
+static PyObject *plain_number(Tx *tx, PyObject *o)
+{
+    return const_numpy(o) ? tx_hold(tx, PyObject_CallMethod(o, "item", NULL)) : o;
 }
 
 static Status const_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
@@ -169,13 +224,13 @@ static Status const_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     *h = PyObject_Hash(self->real);
     if (*h == -1 && PyErr_Occurred())
         return raise_now(tx);
-    *key = self->real;
-    return ST_OK;
+    *key = plain_number(tx, self->real);
+    return *key ? ST_OK : ST_ERROR;
 }
 
 static Status const_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    return fold(tx, str ? PyObject_Str(self->real) : PyObject_Repr(self->real), out);
+    return fold(tx, self, str ? PyObject_Str(self->real) : PyObject_Repr(self->real), out);
 }
 
 /* -- The kind --------------------------------------------------------------- */

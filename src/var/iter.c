@@ -70,7 +70,8 @@ static Status make_const(Tx *tx, PyTypeObject *t, Var *seq, IterVar **out)
         n = PySet_GET_SIZE(seq->real);
         MEM(items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1)));
         while (_PySet_NextEntry(seq->real, &at, &key, &h))
-            TRY(wrap_pinned(tx, key, NULL, &items[i++]));
+            TRY(seq->by_value ? const_item(tx, seq, key, -1, &items[i++])
+                              : wrap_pinned(tx, key, NULL, &items[i++]));
     } else if ((n = PyObject_Size(seq->real)) < 0) {
         return raise_now(tx);
     }
@@ -202,7 +203,9 @@ static Status next_const(Tx *tx, IterVar *it, Var **out)
     Py_ssize_t i = advance(tx, it, it->n);
     if (i < 0)
         return exhaust(tx, it, out);
-    return const_new(tx, PySequence_GetItem(it->seq->real, i), out);
+    PyObject *item = tx_hold(tx, PySequence_GetItem(it->seq->real, i));
+    TRY_PTR(item);
+    return const_item(tx, it->seq, item, i, out);
 }
 
 /* -- Existing iterators ---------------------------------------------------------------- */

@@ -28,6 +28,12 @@ Status const_new(Tx *tx, PyObject *steals, Var **out)
     return const_peek(tx, steals, out);
 }
 
+/* One Var each: they are compared by pointer. */
+static bool is_singleton(Tx *tx, const Var *v)
+{
+    return v == tx->none || v == tx->true_ || v == tx->false_ || v == tx->notimpl;
+}
+
 Status const_peek(Tx *tx, PyObject *borrowed, Var **out)
 {
     Var *const singletons[] = { tx->none, tx->true_, tx->false_, tx->notimpl };
@@ -40,6 +46,44 @@ Status const_peek(Tx *tx, PyObject *borrowed, Var **out)
     TRY(var_make(tx, &kind_const, sizeof(Var), Py_TYPE(borrowed), out));
     (*out)->real = borrowed;
     return ST_OK;
+}
+
+Status const_known(Tx *tx, PyObject *borrowed, Source *src, Var **out)
+{
+    TRY(const_peek(tx, borrowed, out));
+    if (is_singleton(tx, *out))
+        return ST_OK;
+    (*out)->by_value = true;
+    (*out)->src = src;
+    return ST_OK;
+}
+
+Status const_item(Tx *tx, const Var *whole, PyObject *borrowed, Py_ssize_t i, Var **out)
+{
+    if (!whole->by_value)
+        return const_peek(tx, borrowed, out);
+    Source *src = NULL;
+    if (whole->src && i >= 0 && PyTuple_CheckExact(whole->real)) {
+        src = source_get(&tx->sources, SRC_INDEX, whole->src, NULL, i);
+        TRY_PTR(src);
+    }
+    return const_known(tx, borrowed, src, out);
+}
+
+Status const_result(Tx *tx, PyObject *steals, Var *const *operands, Py_ssize_t n,
+                    Var **out)
+{
+    TRY_PTR(tx_hold(tx, steals));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Var *v = operands[i];
+        TRY(var_real(tx, &v));
+        bool same = v->kind == &kind_const
+                        ? v->real == steals
+                        : v->kind == &kind_scalar && AS(ScalarVar, v)->e->value == steals;
+        if (same)
+            return *out = v, ST_OK;
+    }
+    return const_peek(tx, steals, out);
 }
 
 Status const_int(Tx *tx, Py_ssize_t n, Var **out)
@@ -108,6 +152,21 @@ static PyObject *operator_fn(PyObject *module, const char *name)
     return fn;
 }
 
+PyObject *operator_fns[FN_COUNT];
+
+static int find_operators(PyObject *module)
+{
+    static const char *const names[] = {
+#define FN(name) #name,
+#include "var/operators.def"
+#undef FN
+    };
+    for (int i = 0; i < FN_COUNT; i++)
+        if ((operator_fns[i] = PyObject_GetAttrString(module, names[i])) == NULL)
+            return -1;
+    return 0;
+}
+
 int binop_init(void)
 {
     PyObject *module = PyImport_ImportModule("operator");
@@ -123,6 +182,7 @@ int binop_init(void)
         if (!b->name || !b->rname || !b->iname || !b->target || !b->itarget)
             return -1;
     }
+    int st = find_operators(module);
     Py_DECREF(module);
-    return 0;
+    return st;
 }

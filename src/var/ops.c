@@ -150,7 +150,7 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         PyErr_Clear();
         r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
     }
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
@@ -233,13 +233,17 @@ static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *r = PyObject_CallFunctionObjArgs(
         op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
 Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     TRY(var_real(tx, &a));
     TRY(var_real(tx, &b));
+    if (op % BINOP_COUNT == BINOP_ADD || op % BINOP_COUNT == BINOP_MULTIPLY) {
+        TRY(tuple_of_known(tx, &a));
+        TRY(tuple_of_known(tx, &b));
+    }
     if (a->kind == &kind_const && b->kind == &kind_const)
         return const_binary(tx, a, b, op, out);
     if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const &&
@@ -269,25 +273,13 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return *out == tx->notimpl ? last_resort(tx, a, b, op, out) : ST_OK;
 }
 
-static PyObject *unary_target(char op)
-{
-    static PyObject *neg, *pos, *inv;
-    if (neg == NULL) {
-        PyObject *m = PyImport_ImportModule("operator");
-        neg = m ? PyObject_GetAttrString(m, "neg") : NULL;
-        pos = m ? PyObject_GetAttrString(m, "pos") : NULL;
-        inv = m ? PyObject_GetAttrString(m, "invert") : NULL;
-        Py_XDECREF(m);
-    }
-    return op == '-' ? neg : op == '+' ? pos : inv;
-}
-
 Status var_unary(Tx *tx, Var *v, char op, Var **out)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor) {
-        PyObject *target = unary_target(op);
-        TRY_PTR(target);
+        PyObject *target = operator_fns[op == '-'   ? FN_neg
+                                        : op == '+' ? FN_pos
+                                                    : FN_invert];
         TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
@@ -301,23 +293,10 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
 
 /* -- Comparison ------------------------------------------------------------------------------ */
 
-static PyObject *compare_target(int op)
-{
-    static PyObject *fn[6];
-    if (fn[op] == NULL) {
-        const char *names[] = { "lt", "le", "eq", "ne", "gt", "ge" };
-        PyObject *m = PyImport_ImportModule("operator");
-        fn[op] = m ? PyObject_GetAttrString(m, names[op]) : NULL;
-        Py_XDECREF(m);
-    }
-    return fn[op];
-}
-
 static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     Var *v[2] = { a, b };
-    PyObject *target = compare_target(op);
-    TRY_PTR(target);
+    PyObject *target = operator_fns[FN_lt + op];
     TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) &&

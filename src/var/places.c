@@ -3,6 +3,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/made.h"
 #include "var/consts.h"
 #include "var/names.h"
 #include "var/type.h"
@@ -106,6 +107,13 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
 
 Status cell_set(Tx *tx, CellVar *c, Var *value)
 {
+    Var *old = c->content;
+    if (old == NULL && c->v.real && !c->v.dirty) {
+        Source *src = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
+        TRY_PTR(src);
+        TRY(drop_place(tx, PyCell_GET(c->v.real), src));
+    } else
+        TRY(drop(tx, old));
     TRY(var_touch(tx, &c->v));
     SET(tx, c->content, value);
     return ST_OK;
@@ -156,10 +164,11 @@ static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **whe
     for (i++; i < n && *value == NULL; i++) {
         PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         PyObject *ignored;
-        TRY(type_lookup(tx, t, name,
-                        &ignored)); /* guards what this class gives for the name */
+        if (class_made(tx, (PyObject *)t) == NULL)
+            TRY(type_lookup(tx, t, name,
+                            &ignored)); /* guards what it gives for the name */
         *where = t;
-        *value = PyDict_GetItemWithError(t->tp_dict, name);
+        TRY(class_entry(tx, t, name, value));
     }
     return ST_OK;
 }
@@ -177,8 +186,11 @@ static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return raise_type(tx, PyExc_AttributeError,
                           "'super' object has no attribute '%U'", name);
     TRY(wrap_pinned(tx, (PyObject *)where, NULL, &cls));
-    Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
-    TRY_PTR(src);
+    Source *src = NULL;
+    if (cls->src) {
+        src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
+        TRY_PTR(src);
+    }
     TRY(wrap_pinned(tx, value, src, &dv));
     return attr_bind(tx, s->self, s->start, name, value, dv, out);
 }

@@ -77,7 +77,7 @@ static Status pinned_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(var_const(tx, a, &x));
     TRY(var_const(tx, b, &y));
     PyObject *r = binop_table[op].fn(x, y);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
 /* Constants that meet numbers but are no expressions. */
@@ -162,7 +162,10 @@ static Status getattr_(Tx *tx, Var *self, PyObject *name, Var **out)
     Var *c;
     PyObject *o;
     TRY(scalar_pin(tx, AS(ScalarVar, self), &o));
-    TRY(const_peek(tx, o, &c));
+    if (self->src) /* what its methods return may be the number itself */
+        TRY(const_known(tx, o, self->src, &c));
+    else
+        TRY(const_peek(tx, o, &c));
     return var_generic_getattr(tx, c, name, out);
 }
 

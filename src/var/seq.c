@@ -276,7 +276,7 @@ Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
     if (o == NULL)
         return no_slot(tx, v, "format()");
     PyObject *r = PyObject_Format(o, s);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, &v, 1, out) : raise_now(tx);
 }
 
 /* As PyNumber_Index. Instances of int and its subclasses are their own index. */
@@ -290,6 +290,8 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
         return graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "__index__");
+    if (v->kind == &kind_const && PyIndex_Check(v->real))
+        return const_new(tx, PyNumber_Index(v->real), out);
     Var *r = NULL;
     if (v->kind == &kind_object)
         TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));

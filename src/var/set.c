@@ -98,7 +98,7 @@ static Status put_real(Tx *tx, SetVar *s, PyObject *key, Py_hash_t h)
     if (keymap_find(&s->items, key, h))
         return ST_OK;
     if (key_plain(key))
-        TRY(const_peek(tx, key, &v));
+        TRY(const_known(tx, key, NULL, &v));
     else
         TRY(wrap_pinned(tx, key, NULL, &v));
     MEM(keymap_put(&s->items, &tx->arena, &tx->journal, key, h, v, v));
@@ -215,6 +215,8 @@ Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes)
 
 Status set_clear(Tx *tx, SetVar *s)
 {
+    if (s->v.real)
+        TRY(drop_content(tx, &s->v));
     TRY(touch(tx, &s->v));
     if (!s->open)
         SET(tx, s->open, 1); /* whatever it held is gone */

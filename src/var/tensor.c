@@ -4,7 +4,9 @@
  * Metadata questions are answered by the meta twin; everything else of a tensor becomes a graph node. Its data is not known: truth,
  * item(), indices taken from it are breaks.
  */
+#include "trace/torchcall.h"
 #include "trace/tx.h"
+#include "var/binops.h"
 #include "var/call.h"
 #include "var/names.h"
 #include "var/type.h"
@@ -54,8 +56,22 @@ static Var *identity_of(Var *v)
     return AS(TensorVar, v)->same ? AS(TensorVar, v)->same : v;
 }
 
+/* x.contiguous() of a layout that is not certain is x, or is not. */
+static Status sure_identity(Tx *tx, Var *v)
+{
+    if (AS(TensorVar, v)->vague)
+        return graph_break(tx, BRK_LAYOUT, "%s", "identity");
+    return ST_OK;
+}
+
 Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes)
 {
+    if (a == b) {
+        *yes = true;
+        return ST_OK;
+    }
+    TRY(sure_identity(tx, a));
+    TRY(sure_identity(tx, b));
     a = identity_of(a);
     b = identity_of(b);
     *yes = a == b;
@@ -65,19 +81,6 @@ Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes)
 }
 
 /* -- Metadata ------------------------------------------------------------------------------ */
-
-/* Whether a tensor from outside is a leaf: its guard does not say so. */
-static Status guard_leaf(Tx *tx, TensorVar *t, bool *leaf)
-{
-    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("is_leaf"));
-    TRY_PTR(name);
-    PyObject *now = tx_hold(tx, PyObject_GetAttr(t->v.real, name));
-    Source *src = source_get(&tx->sources, SRC_GETSET, t->v.src, name, 0);
-    TRY_PTR(now);
-    TRY_PTR(src);
-    *leaf = now == Py_True;
-    return guard_eq(&tx->guards, src, now);
-}
 
 /* A property of the meta twin: a constant, or a tuple of them. */
 static Status from_meta(Tx *tx, TensorVar *t, PyObject *name, Var **out)
@@ -99,11 +102,19 @@ static Status from_meta(Tx *tx, TensorVar *t, PyObject *name, Var **out)
     return const_peek(tx, o, out);
 }
 
-static Status is_leaf(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+/* A write to what may share memory with this one, in a way that the twins do not show, may have changed it. */
+static Status from_autograd(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
-    bool was;
-    if (t->v.real != NULL)
-        TRY(guard_leaf(tx, t, &was));
+    PyObject *meta;
+    TensorMeta m;
+    TRY(tensor_meta(tx, t, &meta));
+    bool needs = !meta_read(meta, &m) || m.requires_grad;
+    if (tx->blurred && !needs && (t->external || infer_unsure(meta)))
+        return graph_break(tx, BRK_LAYOUT, "%U after a write", name);
+    TRY(sure_identity(tx, &t->v));
+    if (needs && identity_of(&t->v)->real &&
+        PyUnicode_CompareWithASCIIString(name, "is_leaf") == 0)
+        TRY(torch_facts(tx, t));
     return from_meta(tx, t, name, out);
 }
 
@@ -135,6 +146,8 @@ static Status from_node(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 /* Input tensors: the gradient is an existing object of its own, or None. */
 static Status gradient(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
+    TRY(sure_identity(tx, &t->v));
+    t = AS(TensorVar, identity_of(&t->v));
     if (t->v.real == NULL) {
         PyObject *meta, *leaf;
         TRY(tensor_meta(tx, t, &meta));
@@ -146,9 +159,10 @@ static Status gradient(Tx *tx, TensorVar *t, PyObject *name, Var **out)
         }
         return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor made in the trace");
     }
-    bool leaf;
-    TRY(guard_leaf(tx, t, &leaf));
-    if (!leaf) /* torch warns */
+    PyObject *leaf = tx_hold(tx, PyObject_GetAttrString(t->v.real, "is_leaf"));
+    TRY_PTR(leaf);
+    TRY(torch_facts(tx, t));
+    if (leaf != Py_True) /* torch warns */
         return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor that is no leaf");
     PyObject *g = tx_hold(tx, PyObject_GetAttr(t->v.real, str_grad));
     Source *src = source_get(&tx->sources, SRC_GRAD, t->v.src, NULL, 0);
@@ -167,8 +181,8 @@ static const struct PropertyRow {
     { "dtype", from_meta },
     { "ndim", from_meta },
     { "layout", from_meta },
-    { "requires_grad", from_meta },
-    { "is_leaf", is_leaf },
+    { "requires_grad", from_autograd },
+    { "is_leaf", from_autograd },
     { "is_sparse", from_meta },
     { "is_quantized", from_meta },
     { "is_nested", from_meta },
@@ -281,6 +295,21 @@ static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* Twins of inputs are views only where autograd needs it. */
+static Status is_view(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    Var *known = identity_of(&t->v);
+    TRY(sure_identity(tx, &t->v));
+    if (known->real == NULL)
+        return ST_DECLINE;
+    TRY(torch_facts(tx, t));
+    int yes = ask(Py_NewRef(known->real), "_is_view");
+    if (yes < 0)
+        return raise_now(tx);
+    *out = tx_bool(tx, yes);
+    return ST_OK;
+}
+
 /* x.type(), a name; with an argument it is a conversion, a node. */
 static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
@@ -288,21 +317,15 @@ static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
                               : ST_DECLINE;
 }
 
-/* No guard says what the inputs have, and views in the graph have it from them. */
-static Status of_storage(Tx *tx, TensorVar *t, const Args *a, Var **out)
-{
-    return graph_break(tx, BRK_TORCH_CALL, "%s", "a question about a tensor's storage");
-}
-
 static const struct MethodRow {
     const char *name;
     Status (*call)(Tx *, TensorVar *, const Args *, Var **); /* ST_DECLINE: a node, then */
 } methods[] = {
-    { "get_device", get_device },     { "requires_grad_", requires_grad_ },
-    { "is_inference", is_inference }, { "type", type_ },
-    { "storage_offset", of_storage }, { "is_shared", of_storage },
-    { "is_pinned", of_storage },      { "is_set_to", of_storage },
-    { "_is_view", of_storage },
+    { "get_device", get_device },
+    { "requires_grad_", requires_grad_ },
+    { "is_inference", is_inference },
+    { "_is_view", is_view },
+    { "type", type_ },
 };
 
 Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out)
@@ -334,38 +357,23 @@ static Status tensor_len(Tx *tx, Var *self, Var **out)
     return n < 0 ? raise_now(tx) : const_int(tx, n, out);
 }
 
-static PyObject *operator_named(const char *name)
-{
-    PyObject *m = PyImport_ImportModule("operator");
-    PyObject *fn = m ? PyObject_GetAttrString(m, name) : NULL;
-    Py_XDECREF(m);
-    return fn;
-}
-
 static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
-    static PyObject *fn;
     Var *v[2] = { self, key };
-    if (fn == NULL)
-        fn = operator_named("getitem");
-    TRY_PTR(fn);
     bool pure = !args_have_tensor(&(Args){
         .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
-    return torch_call(tx, fn, false,
+    return torch_call(tx, operator_fns[FN_getitem], false,
                       (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure },
                       &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
 {
-    static PyObject *fn;
     Var *v[3] = { self, key, value }, *ignored;
-    if (fn == NULL)
-        fn = operator_named("setitem");
-    TRY_PTR(fn);
     if (value == NULL)
         return raise_type(tx, PyExc_TypeError, "Tensor does not support deleting items");
-    return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .mutates = true },
+    return torch_call(tx, operator_fns[FN_setitem], false,
+                      (TorchOp){ .cls = TC_NODE, .mutates = true },
                       &(Args){ .v = v, .n = 3 }, &ignored);
 }
 
@@ -394,6 +402,7 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
 
 static Status tensor_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
+    TRY(sure_identity(tx, self));
     Var *v = identity_of(self);
     *key = v->real;
     *h = (Py_hash_t)(v->real ? (uintptr_t)v->real : (uintptr_t)v); /* torch's is id() */

@@ -11,7 +11,7 @@
 
 static bool plain_const(Var *v)
 {
-    return v->kind == &kind_const && v->real && key_plain(v->real);
+    return v->kind == &kind_const && v->real && !v->by_value && key_plain(v->real);
 }
 
 static Status make(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out)
@@ -43,6 +43,21 @@ Status tuple_new(Tx *tx, Var **items, Py_ssize_t n, Var **out)
 Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out)
 {
     return t == &PyTuple_Type ? tuple_new(tx, items, n, out) : make(tx, t, items, n, out);
+}
+
+/* A tuple known by value, seen as the items that it came with. */
+Status tuple_of_known(Tx *tx, Var **v)
+{
+    TupleVar *t;
+    bool known;
+    if ((*v)->kind != &kind_const || !(*v)->by_value || !PyTuple_CheckExact((*v)->real))
+        return ST_OK;
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
+    TRY(items_peek(tx, *v, &t->items, &t->n, &known));
+    t->v.real = (*v)->real;
+    t->v.src = (*v)->src;
+    *v = &t->v;
+    return ST_OK;
 }
 
 static Status item_of(Tx *tx, TupleVar *t, Py_ssize_t i, Var **out)
@@ -198,6 +213,10 @@ static Status concat(Tx *tx, TupleVar *t, Var *other, bool reflected, Var **out)
     if (!known)
         return ST_OK;
     PyTypeObject *rt = slice_type(t);
+    if (n == 0 && ot == &PyTuple_Type && t->v.type == &PyTuple_Type)
+        return *out = &t->v, ST_OK;
+    if (t->n == 0 && ot == &PyTuple_Type && t->v.type == &PyTuple_Type)
+        return *out = other, ST_OK;
     if (torch_types.size && ot == torch_types.size)
         rt = ot;
     if (reflected)

@@ -5,6 +5,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/made.h"
 
 static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
 {
@@ -29,7 +30,7 @@ static Status not_written(Tx *tx, PyTypeObject *t, PyObject *name)
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
         void *v;
         if (ptrmap_get(&tx->wrapped, PyTuple_GET_ITEM(mro, i), &v) &&
-            ((Var *)v)->kind == &kind_class &&
+            ((Var *)v)->kind == &kind_class && !AS(ClassVar, v)->made &&
             keymap_find_id(&AS(ClassVar, v)->writes, name))
             return graph_break(tx, BRK_NO_SLOT,
                                "class attribute '%U', which was stored just now", name);
@@ -45,6 +46,8 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
         *out = cpy_type_lookup(t, name);
         return ST_OK;
     }
+    if (class_made(tx, (PyObject *)t))
+        return made_lookup(tx, t, name, out);
     KeyMap *m;
     TRY(lookups_of(tx, t, &m));
     KeyEntry *e = keymap_find_id(m, name);
@@ -57,6 +60,42 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
     TRY(guard_class(&tx->guards, t, name, *out));
     return keymap_put(m, &tx->arena, &tx->journal, NULL, 0, name, *out) ? ST_OK
                                                                         : ST_ERROR;
+}
+
+/* Does the code that runs store to an attribute of that name? */
+static bool stores_attr(const Frame *f, PyObject *name)
+{
+    for (int i = 0; f && i < f->code->n; i++) {
+        const Ins *in = &f->code->ins[i];
+        if (in->op == OP_STORE_ATTR &&
+            PyTuple_GET_ITEM(f->code->co->co_names, in->arg) == name)
+            return true;
+    }
+    return false;
+}
+
+Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out)
+{
+    PyTypeObject *t = on_class ? (PyTypeObject *)v->real : v->type;
+    KeyMap *m;
+    *out = NULL;
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    PyObject *value = cpy_type_lookup(t, name);
+    if (value == NULL || !class_counter(name, value, stores_attr(tx->top, name)))
+        return ST_OK;
+    if (tx->class_writes)
+        TRY(not_written(tx, t, name));
+    TRY(lookups_of(tx, t, &m));
+    Source *cls = v->src;
+    if (keymap_find_id(m, name) || cls == NULL) /* pinned already; or of a new object */
+        return ST_OK;
+    if (!on_class)
+        TRY_PTR(cls = source_get(&tx->sources, SRC_TYPE, cls, NULL, 0));
+    Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls, name, 0);
+    TRY_PTR(src);
+    TRY(lazy_new(tx, value, src, out));
+    return var_real(tx, out); /* its type is asked for: it must not become a descriptor */
 }
 
 /* Where a class attribute of v is found at run time, or NULL if v was made by the trace. */

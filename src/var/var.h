@@ -67,6 +67,7 @@ typedef struct TensorVar {
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
     Var *same; /* the Var that is this very object (x.contiguous() may be x), or NULL */
     bool external; /* its storage may exist outside of the graph: inputs and what may alias them */
+    bool vague; /* whether it is, or shares memory with, what it was made from hangs on strides that are not certain */
 } TensorVar;
 
 typedef struct ListVar {
@@ -92,6 +93,7 @@ typedef struct DictVar {
     KeyMap dels;    /* existing keys that were deleted (they may stand in writes again) */
     uintptr_t open; /* all keys of the existing dict are in reads. journalled */
     Var *factory;   /* defaultdict */
+    bool shown;     /* what __dict__ of a new class shows: cannot be made by itself */
 } DictVar;
 
 typedef struct DictViewVar {
@@ -128,9 +130,20 @@ typedef struct ObjectVar {
     KeyMap members; /* __slots__ values that were read or written: member descriptor -> Var */
 } ObjectVar;
 
+/* What a class statement or type() in the trace was given: the class is made of it again for real (var/made.c). */
+typedef struct ClassMade {
+    PyObject *name;
+    Var *bases;      /* tuple */
+    PyObject *names; /* tuple of the namespace's names, in order */
+    Var **values;
+    Var *mro, *dict; /* what __mro__ has given, what __dict__ shows; journalled */
+    uintptr_t abc;   /* _abc_init has been called for it; journalled */
+} ClassMade;
+
 typedef struct ClassVar {
-    Var v;         /* real: the type */
-    KeyMap writes; /* class attributes stored in the trace */
+    Var v;           /* real: the type; of a class made by the trace: its model */
+    KeyMap writes;   /* class attributes stored in the trace */
+    ClassMade *made; /* NULL: it existed before */
 } ClassVar;
 
 typedef struct FuncVar {
@@ -230,6 +243,12 @@ typedef struct PartialVar {
     Var *tuple; /* what .args has given; journalled */
 } PartialVar;
 
+/* property: getter, setter, deleter, text; classmethod, staticmethod: the function. */
+typedef struct DescrVar {
+    Var v;
+    Var *part[4]; /* NULL: not given */
+} DescrVar;
+
 typedef struct ProxyVar {
     Var v;
     Var *mapping;
@@ -252,6 +271,13 @@ Status var_make(Tx *tx, const VarKind *kind, size_t size, PyTypeObject *type, Va
 Status const_new(Tx *tx, PyObject *steals,
                  Var **out); /* NULL in (exception set) gives ST_ERROR */
 Status const_peek(Tx *tx, PyObject *borrowed, Var **out);
+/* A value that an equality guard on its place holds: returned from there (rule 2). */
+Status const_known(Tx *tx, PyObject *borrowed, Source *src, Var **out);
+/* Item i (-1: without a place) of a constant: as well known as the whole. */
+Status const_item(Tx *tx, const Var *whole, PyObject *borrowed, Py_ssize_t i, Var **out);
+/* The result of an operation on constants; one that is an operand itself stays that operand, with its place (rule 2). */
+Status const_result(Tx *tx, PyObject *steals, Var *const *operands, Py_ssize_t n,
+                    Var **out);
 Status const_int(Tx *tx, Py_ssize_t n, Var **out);
 Status const_str(Tx *tx, const char *s, Var **out);
 Var *tx_none(Tx *tx);

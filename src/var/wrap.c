@@ -51,12 +51,16 @@ static bool small_int(PyObject *o)
     return !over && n < (1L << 60) && n > -(1L << 60);
 }
 
+static Status wrap_by_value(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    TRY(guard_eq(&tx->guards, src, o));
+    return const_known(tx, o, src, out);
+}
+
 static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
 {
-    if (PyLong_CheckExact(o) && !small_int(o)) {
-        TRY(guard_eq(&tx->guards, src, o));
-        return const_peek(tx, o, out);
-    }
+    if (PyLong_CheckExact(o) && !small_int(o))
+        return wrap_by_value(tx, o, src, out);
     TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
     return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
 }
@@ -80,11 +84,7 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t != &PyCode_Type && const_immutable(o) &&
         !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
-        TRY(guard_eq(&tx->guards, src, o));
-        TRY(const_peek(tx, o, out));
-        (*out)->by_value = true;
-        (*out)->src =
-            src; /* known by value, but still returned from its place (rule 2) */
+        return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
 }

@@ -341,6 +341,25 @@ def case_copy(x, e):
     return x * b.k, c, d, c.inner is b.inner, d.inner is b.inner
 
 
+class Asked:
+    names = []
+
+    def __init__(self, n):
+        self.n, self.again = n, self
+
+    def __getattribute__(self, name):
+        Asked.names.append(name)
+        return super().__getattribute__("n" if name == "alias" else name)
+
+
+def case_deepcopy_own_getattribute(x, e):
+    Asked.names = []
+    a = Asked([1, {"k": (2,)}])
+    b = copy.deepcopy(a)
+    b.n.append(3)
+    return a.alias, b.alias, b.again is b, Asked.names, x + len(b.n)
+
+
 def case_deepcopy_shared(x, e):
     a = [1]
     b = copy.deepcopy({"p": a, "q": a, "t": (1, a), "s": (1, 2)})

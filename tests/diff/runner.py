@@ -1,7 +1,7 @@
 """Runs programs plainly and compiled, whole and with a break anywhere, and says where the two differ.
 
 Takes: the files beside this one. A program is a function marked with `@program(makers…, graphs=n)`, each maker giving fresh arguments,
-or a function `case_…(x, e)`, or a row of a list CASES. Each file is executed anew for each run, so that a run has globals and
+or a function `case_…(x, e)`, or a row of a list CASES. SETTINGS_ON in a file: settings that its programs want on. Each file is executed anew for each run, so that a run has globals and
 classes of its own. Gives: `programs()`, `check(program)`, `sweep(program)`: lines that say what differs.
 
     python tests/diff/runner.py [--sweep] [--every N] [FILE[:NAME] …]
@@ -159,11 +159,16 @@ def compiled(program, break_at=0, keep=True):
     where[:] = f"break_at={break_at} keep={keep}".encode().ljust(80)
     _engine.set_config("keep_empty_graphs", keep)
     _engine.set_config("break_at", break_at)
+    wanted = getattr(fresh(program.path), "SETTINGS_ON", ())
+    for name in wanted:
+        _engine.set_config(name, True)
     try:
         return run(program, lambda f: jedlik.compile(f, backend="eager")), _engine.stats()
     finally:
         _engine.set_config("break_at", 0)
         _engine.set_config("keep_empty_graphs", False)
+        for name in wanted:
+            _engine.set_config(name, False)
 
 
 # -- Comparison ---------------------------------------------------------------------------

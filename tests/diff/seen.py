@@ -48,6 +48,8 @@ def describe(value, seen):
         return kind.__name__, repr(value)
     if isinstance(value, logging.Logger):
         return kind.__name__, value.name
+    if isinstance(value, type) and "<locals>" in value.__qualname__:
+        return new_class(value, seen)
     if isinstance(value, (type, types.ModuleType)):
         return kind.__name__, getattr(value, "__qualname__", value.__name__)
     if kind is tuple and all(type(v) in ATOMS for v in value):
@@ -59,6 +61,17 @@ def describe(value, seen):
         if isinstance(value, base):
             return (kind.__name__, *row(value, seen), *rest(value, seen))
     return (kind.__name__, *content(value, seen), *rest(value, seen))
+
+
+def new_class(value, seen):
+    """A class that the program has made: what it is and has, in order."""
+    if id(value) in seen.number:
+        return "same as", seen.number[id(value)]
+    seen.add(value)
+    own = [(name, None if isinstance(v, (types.GetSetDescriptorType, types.MemberDescriptorType)) or name == "_abc_impl"
+            else describe(v, seen)) for name, v in vars(value).items()]
+    return (type(value).__name__, value.__name__, value.__qualname__, value.__module__, [describe(c, seen) for c in value.__mro__],
+            value.__basicsize__, value.__flags__ & 1 << 20, all(value in type.__subclasses__(base) for base in value.__bases__), own)
 
 
 def content(value, seen):

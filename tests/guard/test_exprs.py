@@ -25,7 +25,7 @@ def test_folding_of_integer_offsets():
     plus = ("bin", ADD, n(5), const(1))
     assert text(("bin", ADD, plus, const(1))) == "L[0] + 2"
     assert text(("bin", SUB, plus, const(3))) == "L[0] - 2"
-    assert text(("bin", SUB, plus, const(1))) == "L[0]"
+    assert text(("bin", SUB, plus, const(1))) == "L[0] + 0"  # another object than L[0] (rule 2)
     assert text(("bin", ADD, const(2), plus)) == "L[0] + 3"
     assert text(("bin", SUB, const(2), n(5))) == "2 - L[0]"
     assert text(("bin", ADD, n(True), const(0))) == "L[0] + 0"  # an int, not the bool

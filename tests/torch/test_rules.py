@@ -15,8 +15,6 @@ from compare_inference import compare  # noqa: E402
 def agree(*args):
     """What eager refuses may be inferred: the graph raises then, which is no wrong answer."""
     what = compare(*args)
-    if what and what.startswith(("stride", "view", "remembered: view", "remembered: stride")):
-        pytest.xfail(f"{what}: rare layouts, docs/roadmap.md")
     assert what in (None, "declined") or what.startswith("eager raises"), (what, args[1], [(t.shape, t.stride(), t.dtype) if isinstance(t, torch.Tensor) else t for t in args[2]])
 
 
@@ -132,11 +130,6 @@ def test_along_a_dim(engine, f, x, dim):
     agree(engine, f, (x, dim), {})
 
 
-# Rare layouts: dense inputs with odd strides, or of one dimension. docs/roadmap.md.
-KNOWN = pytest.mark.xfail(strict=False, reason="strides or the view flag of rare layouts differ from eager")
-
-
-@KNOWN
 @COMMON
 @given(data=st.data(), f=st.sampled_from([torch.matmul, operator.matmul, torch.mm, torch.bmm, F.linear]))
 def test_products(engine, data, f):
@@ -152,7 +145,6 @@ def test_products(engine, data, f):
     agree(engine, f, args, {})
 
 
-@KNOWN
 @COMMON
 @given(data=st.data(), f=st.sampled_from([torch.cat, torch.stack]), dim=st.integers(-4, 3))
 def test_joining(engine, data, f, dim):
@@ -167,7 +159,6 @@ def test_joining(engine, data, f, dim):
     agree(engine, f, (parts, dim), {})
 
 
-@KNOWN
 @COMMON
 @given(data=st.data(), x=tensors([torch.float32, torch.int64]))
 def test_indexing(engine, data, x):
@@ -207,7 +198,6 @@ ITEMS = st.one_of(st.just(slice(None)), st.just(None), st.just(...), st.just(0),
                   st.just("vector"), st.just("matrix"), st.just("scalar"))
 
 
-@KNOWN
 @COMMON
 @given(x=tensors([torch.float32, torch.int64]), items=st.lists(ITEMS, min_size=1, max_size=4), data=st.data())
 def test_indexing_in_general(engine, x, items, data):
@@ -311,8 +301,6 @@ def networks():
 
 @pytest.mark.parametrize("f,args,kwargs", [*convolutions(), *networks()])
 def test_samples(engine, f, args, kwargs):
-    if f.__name__ in ("einsum", "repeat_interleave") and (what := compare(engine, f, args, kwargs) or "").startswith("remembered: view"):
-        pytest.xfail(f"{what}: a remembered result is no view, which only _is_view() tells")
     agree(engine, f, args, kwargs)
 
 

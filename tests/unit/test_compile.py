@@ -176,3 +176,19 @@ def test_recompile_limit_is_kept(captures):
         x = torch.ones(n)
         same(compiled(x, 2.0), x * 2)
     assert len(captures.graphs) <= 2
+
+
+def test_backend_without_a_hash():
+    class Graphs(list):
+        def __call__(self, gm, example_inputs):
+            self.append(gm)
+            return gm.forward
+
+    first, second = Graphs(), Graphs()
+
+    def f(x):
+        return x + 1
+
+    for graphs in (first, second, first):
+        assert torch.equal(jedlik.compile(f, backend=graphs)(torch.ones(2)), torch.full((2,), 2.0))
+    assert len(first) == len(second) == 1

@@ -46,7 +46,7 @@ def test_stats_count():
     now = jedlik.stats()
     assert now["graphs"] - before["graphs"] == 2
     assert now["ops"] - before["ops"] == 2
-    assert now["frames"] > before["frames"]
+    assert now["frames"] - before["frames"] == 1  # its two parts are one frame
     assert now["breaks"].get("ASKED", 0) - before["breaks"].get("ASKED", 0) == 1
 
 

@@ -1,0 +1,70 @@
+/*
+ * emit/rebuild_class.c -- recipes of classes made by the trace, and of the descriptors in them.
+ *
+ * A class is made of the parts that its statement had; what was stored into it later follows when it is there.
+ */
+#include "emit/rebuild.h"
+#include "var/made.h"
+
+static Status put_names(Emit *e, const ClassMade *m)
+{
+    TRY(emit_load_obj(e, m->names));
+    return put_all(e, m->values, PyTuple_GET_SIZE(m->names));
+}
+
+Status build_class(Emit *e, Item *it)
+{
+    ClassMade *m = AS(ClassVar, it->v)->made;
+    put_helper(e, HELPER_make_class);
+    TRY(emit_load_obj(e, (PyObject *)Py_TYPE(it->v->real)));
+    TRY(emit_load_obj(e, m->name));
+    TRY(emit_load(e, m->bases));
+    TRY(put_names(e, m));
+    put_call(e, 4 + (int)PyTuple_GET_SIZE(m->names));
+    return ST_OK;
+}
+
+bool build_class_late(Var *v)
+{
+    ClassVar *c = AS(ClassVar, v);
+    return c->writes.n || c->made->abc;
+}
+
+static Status put_store(Emit *e, const Item *it, const KeyEntry *k)
+{
+    bool gone = k->value == &made_deleted;
+    put_helper(e, gone ? HELPER_del_class : HELPER_set_class);
+    put_self(e, it);
+    TRY(emit_load_obj(e, k->id));
+    if (!gone)
+        TRY(emit_load(e, k->value));
+    put_call(e, gone ? 2 : 3);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
+Status build_class_fill(Emit *e, Item *it)
+{
+    ClassVar *c = AS(ClassVar, it->v);
+    KeyEntry *k;
+    if (c->made->abc) {
+        put_helper(e, HELPER_init_abc);
+        put_self(e, it);
+        put_call(e, 1);
+        put(e, OP_POP_TOP, 0);
+    }
+    for (size_t at = 0; (k = keymap_next(&c->writes, &at));)
+        TRY(put_store(e, it, k));
+    return ST_OK;
+}
+
+Status build_descr(Emit *e, Item *it)
+{
+    DescrVar *d = AS(DescrVar, it->v);
+    int n = it->v->type != &PyProperty_Type ? 1 : d->part[3] ? 4 : 3;
+    TRY(put_callee(e, (PyObject *)it->v->type));
+    for (int i = 0; i < n; i++)
+        TRY(emit_load(e, d->part[i] ? d->part[i] : tx_none(e->tx)));
+    put_call(e, n);
+    return ST_OK;
+}

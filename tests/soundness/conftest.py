@@ -1,0 +1,5 @@
+"""Lets the tests import follow.py, which lies beside them."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
