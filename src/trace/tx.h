@@ -38,6 +38,7 @@ typedef struct Break {
     char *text; /* arena */
     PyCodeObject *co;
     int line;
+    uint64_t born; /* found too late, after the trace: the step that had better be the break; 0: none */
 } Break;
 
 /* An autocast region that is open: its object, its node, the state before it, what it was entered with. */
@@ -91,6 +92,7 @@ struct Tx {
     PtrMap consts;        /* code object -> Var*[] of its constants */
     Var *builtins;        /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    size_t exprs_seen;    /* expressions there were at the last back-edge */
     PyObject *
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
@@ -101,6 +103,7 @@ struct Tx {
     int alternatives;  /* nesting of tuples of classes that isinstance() is looking at */
     char *floor;       /* the C stack may not grow below this: see tx_deep */
     uint64_t break_at; /* force a break at the n-th instruction of the trace; 0: never */
+    const Break *why;  /* the reason for that; NULL: it is only forced */
 };
 
 #define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
