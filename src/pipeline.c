@@ -30,8 +30,9 @@ static Status ambient(Tx *tx)
         return ST_OK;
     if (!ambient_tracable(&why))
         return graph_break(tx, BRK_MODE, "%s", why);
-    const void *block = ambient_block(&tx->arena, &size);
+    void *block = ambient_block(&tx->arena, &size);
     TRY_PTR(block);
+    tx->ambient = block;
     return guard_add(&tx->guards,
                      (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
 }

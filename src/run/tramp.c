@@ -113,7 +113,7 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     args[0] = Py_NewRef(e->graph);
     AmbientSaved before;
     if (__builtin_expect(e->switches != 0, 0))
-        ambient_save(&before, e->switches & SWITCHES_CAST);
+        ambient_save(&before, e->switches);
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;

@@ -81,6 +81,8 @@ struct Tx {
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
+    void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
+    uintptr_t kernels, kernels0; /* kernels of attention that are allowed, now and at the start; 0: not asked. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops; /* graph operations so far; journalled */
