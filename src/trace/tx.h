@@ -78,6 +78,9 @@ struct Tx {
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t changed; /* a node changes what is outside of the graph. journalled */
+    const struct GraphFailure
+        *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
