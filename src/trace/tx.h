@@ -79,6 +79,9 @@ struct Tx {
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t changed; /* a node changes what is outside of the graph. journalled */
+    const struct GraphFailure
+        *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
@@ -162,8 +165,10 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
-/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. */
+/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. A frame leaves it,
+ * which another place may hold; or such a place does. */
 Status gen_left(Tx *tx, Var *v);
+Status gen_dropped(Tx *tx, Var *v);
 /* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 

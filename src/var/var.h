@@ -212,6 +212,7 @@ typedef struct GenVar {
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
+    uintptr_t kept;  /* an attribute or a dictionary has it; journalled */
 } GenVar;
 
 typedef struct SliceVar {
