@@ -50,6 +50,7 @@ typedef struct Handler {
     X(optim)                                                                             \
     X(misc)                                                                              \
     X(testing)                                                                           \
+    X(source)                                                                            \
     X(build)                                                                             \
     X(instance)                                                                          \
     X(gen)

@@ -295,12 +295,12 @@ bool build_exc_late(Var *v)
 {
     ExcVar *x = AS(ExcVar, v);
     DictVar *d = exc_attrs(x);
-    return x->cause || x->context || x->suppress || (d && d->writes.n);
+    return x->cause || x->context || x->suppress || x->members.n || (d && d->writes.n);
 }
 
 Status build_exc(Emit *e, Item *it)
 {
-    if (AS(ExcVar, it->v)->raised)
+    if (AS(ExcVar, it->v)->raised || AS(ExcVar, it->v)->partial)
         return graph_break(e->tx, BRK_REBUILD, "a %s that was raised",
                            it->v->type->tp_name);
     put_helper(e, HELPER_make_exc);
@@ -322,5 +322,5 @@ Status build_exc_fill(Emit *e, Item *it)
         put_call(e, 4);
         put(e, OP_POP_TOP, 0);
     }
-    return put_attrs(e, it, written(exc_attrs(x)), NULL);
+    return put_attrs(e, it, written(exc_attrs(x)), &x->members);
 }

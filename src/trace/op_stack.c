@@ -115,6 +115,10 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 
 static Status builtins_of(Tx *tx, Frame *f, DictVar **out)
 {
+    if (f->fn->builtins) {
+        *out = AS(DictVar, f->fn->builtins);
+        return ST_OK;
+    }
     if (tx->builtins == NULL) {
         PyObject *dict = PyEval_GetBuiltins();
         FuncVar *root = tx->root->fn;
@@ -153,6 +157,11 @@ Status op_load_global(Tx *tx, Frame *f, const Ins *in)
     if (in->flag)
         TRY(push(tx, f, NULL));
     return push(tx, f, v);
+}
+
+Status frame_builtins(Tx *tx, DictVar **out)
+{
+    return builtins_of(tx, tx->top, out);
 }
 
 Status load_builtin(Tx *tx, Frame *f, PyObject *name)

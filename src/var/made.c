@@ -45,10 +45,11 @@ static PyObject *shell(Tx *tx, PyTypeObject *t)
 
 static PyObject *function(Tx *tx, FuncVar *f)
 {
-    PyObject *globals = f->globals->real, *made = NULL;
+    PyObject *globals = f->globals->real; /* never looked at */
+    globals = globals ? globals : tx_hold(tx, PyDict_New());
+    PyObject *made =
+        globals ? tx_hold(tx, PyFunction_New((PyObject *)f->co, globals)) : NULL;
     DictVar *attrs = f->attrs;
-    if (globals)
-        made = tx_hold(tx, PyFunction_New((PyObject *)f->co, globals));
     KeyEntry *e = made && attrs ? keymap_find(&attrs->writes, str___isabstractmethod__,
                                               PyObject_Hash(str___isabstractmethod__))
                                 : NULL;
@@ -482,7 +483,7 @@ Status made_getset(Tx *tx, ClassVar *c, PyObject *name, Var **out)
         return dict_of(tx, c, out);
     if (name == str___annotations__)
         return annotations_of(tx, c, out);
-    if (name == str___abstractmethods__ && c->made->abc) {
+    if (name == str___abstractmethods__) {
         PyObject *names = tx_hold(tx, PyObject_GetAttr(c->v.real, name));
         return names ? wrap_pinned(tx, names, NULL, out) : raise_now(tx);
     }
@@ -502,7 +503,16 @@ static bool structural(PyObject *name)
 static Status store_abstract(Tx *tx, ClassVar *c, Var *value)
 {
     PyObject *names = NULL;
+    Var **items;
+    Py_ssize_t n;
     if (value)
+        TRY(var_real(tx, &value));
+    if (value && value->kind == &kind_set) {
+        TRY(var_unpack(tx, value, &items, &n));
+        TRY(tuple_new(tx, items, n, &value));
+        TRY(var_const(tx, value, &names));
+        names = names ? tx_hold(tx, PyFrozenSet_New(names)) : NULL;
+    } else if (value)
         TRY(var_const(tx, value, &names));
     if (names == NULL)
         return graph_break(tx, BRK_CLASS_BODY, "%s", "store to '__abstractmethods__'");
