@@ -22,9 +22,9 @@ static PyObject *compile_under(const Program *s, const char *action)
 {
     PyObject *module = PyImport_ImportModule("warnings");
     PyObject *old = module ? PyObject_GetAttrString(module, "filters") : NULL;
-    PyObject *filters = old ? Py_BuildValue("[(sOOOi)]", action, Py_None, PyExc_Warning,
-                                            Py_None, 0)
-                            : NULL;
+    PyObject *filters =
+        old ? Py_BuildValue("[(sOOOi)]", action, Py_None, PyExc_Warning, Py_None, 0)
+            : NULL;
     PyObject *fn = PyDict_GetItemString(PyEval_GetBuiltins(), "compile"), *code = NULL;
     if (filters && fn && PyObject_SetAttrString(module, "filters", filters) == 0) {
         PyObject *type, *value, *tb;
@@ -47,7 +47,8 @@ static Status same_error(Tx *tx, const Program *s)
     PyObject *code = tx_hold(tx, compile_under(s, "ignore"));
     if (code == NULL)
         PyErr_Fetch(&type[1], &value[1], &tb[1]);
-    PyObject *a = code ? NULL : PyObject_Str(value[0]), *b = a ? PyObject_Str(value[1]) : NULL;
+    PyObject *a = code ? NULL : PyObject_Str(value[0]),
+             *b = a ? PyObject_Str(value[1]) : NULL;
     bool same = a && b && type[0] == type[1] && PyUnicode_Compare(a, b) == 0;
     PyErr_Clear();
     tx_hold(tx, a);
@@ -61,7 +62,8 @@ static Status same_error(Tx *tx, const Program *s)
     if (same)
         return raise_now(tx);
     PyErr_Clear();
-    return graph_break(tx, BRK_SIDE_EFFECT, "%s", "a warning while program text is compiled");
+    return graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                       "a warning while program text is compiled");
 }
 
 /* Text that is compiled in silence; a warning as an error would hide behind a SyntaxError of its own, so that is looked at twice. */
@@ -91,8 +93,8 @@ static Status int_arg(Tx *tx, Var *v, long *out)
 
 static Status compile_(Tx *tx, const Args *a, Var **out)
 {
-    static const char *const names[] = { "source", "filename", "mode", "flags",
-                                         "dont_inherit", "optimize" };
+    static const char *const names[] = { "source", "filename",     "mode",
+                                         "flags",  "dont_inherit", "optimize" };
     PyObject *part[3], *code;
     long flags = 0, alone = 0, optimize = -1;
     for (int i = 0; i < 3; i++) {
@@ -129,14 +131,14 @@ static Status set_builtins(Tx *tx, DictVar *globals, Var **own)
     if (there == NULL)
         return dict_set_str(tx, globals, str___builtins__, &b->v);
     TRY(var_real(tx, &there));
-    bool usual = there == &b->v ||
-                 (there->kind == &kind_module && there->real &&
-                  PyModule_GetDict(there->real) == b->v.real);
+    bool usual = there == &b->v || (there->kind == &kind_module && there->real &&
+                                    PyModule_GetDict(there->real) == b->v.real);
     if (!usual)
         *own = there;
     return usual || (there->kind == &kind_dict && there->type == &PyDict_Type)
                ? ST_OK
-               : graph_break(tx, BRK_SIDE_EFFECT, "%s", "program text with builtins of its own");
+               : graph_break(tx, BRK_SIDE_EFFECT, "%s",
+                             "program text with builtins of its own");
 }
 
 /* Bound variables of the frame, by name. */
@@ -186,7 +188,8 @@ static Status caller_variables(Tx *tx, const Code *code, Var **out)
     return frame_variables(tx, f, out);
 }
 
-static Status namespaces(Tx *tx, const Args *a, const Code *code, Var **globals, Var **locals)
+static Status namespaces(Tx *tx, const Args *a, const Code *code, Var **globals,
+                         Var **locals)
 {
     Var *g = a->n > 1 ? a->v[1] : tx->none, *l = a->n > 2 ? a->v[2] : tx->none;
     TRY(var_real(tx, &g));
@@ -209,7 +212,8 @@ static Status namespaces(Tx *tx, const Args *a, const Code *code, Var **globals,
 static PyObject *stripped(Tx *tx, PyObject *text)
 {
     Py_ssize_t i = 0, n = PyUnicode_GET_LENGTH(text);
-    while (i < n && (PyUnicode_READ_CHAR(text, i) == ' ' || PyUnicode_READ_CHAR(text, i) == '\t'))
+    while (i < n &&
+           (PyUnicode_READ_CHAR(text, i) == ' ' || PyUnicode_READ_CHAR(text, i) == '\t'))
         i++;
     return i ? tx_hold(tx, PyUnicode_Substring(text, i, n)) : text;
 }
@@ -234,7 +238,8 @@ static Status code_of_text(Tx *tx, Var *v, const char *mode, const Code **out)
         TRY(compile_text(tx, &s, &code));
     }
     PyCodeObject *co = (PyCodeObject *)code;
-    if (co->co_nfreevars || co->co_argcount || (co->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)))
+    if (co->co_nfreevars || co->co_argcount ||
+        (co->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)))
         return ST_DECLINE;
     *out = code_of(co);
     return *out ? ST_OK : ST_ERROR;
@@ -274,7 +279,8 @@ static Status eval_(Tx *tx, const Args *a, Var **out)
 }
 
 const Handler handlers_source[] = {
-    { "builtins.compile", 3, 6, compile_, "source filename mode flags dont_inherit optimize" },
+    { "builtins.compile", 3, 6, compile_,
+      "source filename mode flags dont_inherit optimize" },
     { "builtins.exec", 1, 3, exec_, ANY_KW },
     { "builtins.eval", 1, 3, eval_, NULL },
     { 0 },

@@ -213,8 +213,8 @@ static Status put_or_none(Emit *e, Var *v)
 
 bool build_func_late(Var *v)
 {
-    DictVar *d = AS(FuncVar, v)->attrs;
-    return d && d->writes.n;
+    FuncVar *f = AS(FuncVar, v);
+    return f->module || f->doc || (f->attrs && f->attrs->writes.n);
 }
 
 Status build_func(Emit *e, Item *it)
@@ -238,9 +238,24 @@ Status build_func(Emit *e, Item *it)
     return ST_OK;
 }
 
+static Status put_field(Emit *e, const Item *it, const char *name, Var *value)
+{
+    PyObject *s = tx_hold(e->tx, PyUnicode_InternFromString(name));
+    TRY_PTR(s);
+    TRY(emit_load(e, value));
+    put_self(e, it);
+    put_name(e, OP_STORE_ATTR, s);
+    return ST_OK;
+}
+
 Status build_func_fill(Emit *e, Item *it)
 {
-    return put_attrs(e, it, written(AS(FuncVar, it->v)->attrs), NULL);
+    FuncVar *f = AS(FuncVar, it->v);
+    if (f->module)
+        TRY(put_field(e, it, "__module__", f->module));
+    if (f->doc)
+        TRY(put_field(e, it, "__doc__", f->doc));
+    return put_attrs(e, it, written(f->attrs), NULL);
 }
 
 /* -- Bound things --------------------------------------------------------------------------------- */

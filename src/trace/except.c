@@ -124,13 +124,15 @@ static Status fields_of(Tx *tx, PyObject *value, ExcVar *e)
     PyBaseExceptionObject *real = (PyBaseExceptionObject *)value;
     PyTypeObject *t = Py_TYPE(value);
     PyObject *twin = tx_hold(tx, PyObject_CallObject((PyObject *)t, real->args));
-    e->partial = twin == NULL || !Py_IS_TYPE(twin, t) || (t->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
-                 real->cause || real->context || real->dict;
+    e->partial = twin == NULL || !Py_IS_TYPE(twin, t) ||
+                 (t->tp_flags & Py_TPFLAGS_HEAPTYPE) || real->cause || real->context ||
+                 real->dict;
     PyErr_Clear();
     for (PyMemberDef *m = t->tp_members; m && m->name && !e->partial; m++) {
         PyObject *name = tx_hold(tx, PyUnicode_InternFromString(m->name));
         TRY_PTR(name);
-        PyObject *a = tx_hold(tx, PyObject_GetAttr(value, name)), *b = tx_hold(tx, PyObject_GetAttr(twin, name));
+        PyObject *a = tx_hold(tx, PyObject_GetAttr(value, name)),
+                 *b = tx_hold(tx, PyObject_GetAttr(twin, name));
         PyErr_Clear();
         if (a == NULL || b == NULL || !const_immutable(a)) {
             e->partial = a != b;
@@ -138,8 +140,8 @@ static Status fields_of(Tx *tx, PyObject *value, ExcVar *e)
         }
         Var *v;
         TRY(const_peek(tx, a, &v));
-        if (!const_same(a, b) && !keymap_put(&e->members, &tx->arena, &tx->journal, NULL, 0,
-                                             cpy_type_lookup(t, name), v))
+        if (!const_same(a, b) && !keymap_put(&e->members, &tx->arena, &tx->journal, NULL,
+                                             0, cpy_type_lookup(t, name), v))
             return ST_ERROR;
     }
     return ST_OK;

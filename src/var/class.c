@@ -155,8 +155,8 @@ Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
     if (is_made_class(self))
         return made_store(tx, AS(ClassVar, self), name, value);
     if (AS(ClassVar, self)->shown)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a class whose __dict__ is in use",
-                           name);
+        return graph_break(tx, BRK_NO_SLOT,
+                           "store to '%U' of a class whose __dict__ is in use", name);
     if (is_static(REAL(self)) || value == NULL || PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(var_touch(tx, self));
@@ -287,6 +287,8 @@ Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)
     if (wrap_is_object(t))
         return python_instance(tx, self, a, out);
     Status st = fold_call(tx, self->real, a, out);
+    if (st == ST_DECLINE)
+        st = illegal_call(tx, self->real, a);
     if (st != ST_DECLINE)
         return st;
     if (PyType_IsSubtype(t, (PyTypeObject *)PyExc_BaseException))

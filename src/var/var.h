@@ -153,8 +153,9 @@ typedef struct FuncVar {
     const Code *code;
     Var *globals;         /* DictVar */
     Var *builtins;        /* DictVar; NULL: the usual ones */
-    Var *name, *qualname; /* new functions; else NULL */
-    TupleVar *defaults;   /* NULL: none */
+    Var *name, *qualname; /* new functions; else NULL. journalled, as are: */
+    Var *module, *doc;  /* new functions: stored in the trace; NULL: as they were made */
+    TupleVar *defaults; /* NULL: none */
     DictVar *kwdefaults;
     Var **closure;  /* CellVars, co_nfreevars */
     DictVar *attrs; /* function attributes; journalled */
