@@ -6,6 +6,7 @@
 #include "base/switches.h"
 #include "emit/emit.h"
 #include "report.h"
+#include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
 #include "var/wrap.h"
@@ -77,6 +78,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
 {
     FuncVar *fn;
     tx->module = pipeline_module;
+    tx->resumed = p->at != 0;
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
     TRY(ambient(tx));
@@ -180,6 +182,31 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
     report_steps(tx.steps);
     tx_free(&tx);
     return r;
+}
+
+static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                         int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Var *value = NULL;
+    TRY(tx_init(tx));
+    tx->late = f;
+    TRY(begin(tx, p, func, slots, nslots, exc));
+    tx->break_at = 0;
+    Status st = trace_root(tx, &value);
+    if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
+        return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
+    return emit_entry(tx, p, NULL, out);
+}
+
+CompileResult compile_late(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                           int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Tx tx;
+    *out = NULL;
+    memset(&tx, 0, sizeof tx);
+    Status st = trace_late(&tx, p, func, slots, nslots, exc, f, out);
+    tx_free(&tx);
+    return st == ST_OK ? COMPILE_DONE : st == ST_ERROR ? COMPILE_ERROR : COMPILE_PLAIN;
 }
 
 /* By logging, not by a warning: programs record warnings, and would see one that plain Python does not give. */

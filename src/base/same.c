@@ -58,6 +58,29 @@ static bool torch_leaf(PyTypeObject *t)
            strncmp(t->tp_name, "torch.", 6) == 0;
 }
 
+/* Numbers of numpy's own types: bytes. */
+static bool numpy_leaf(PyTypeObject *t)
+{
+    return !(t->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+           strncmp(t->tp_name, "numpy.", 6) == 0 && t->tp_as_buffer != NULL &&
+           t->tp_itemsize == 0;
+}
+
+static bool same_bytes(PyObject *a, PyObject *b)
+{
+    Py_buffer x, y;
+    bool equal = false;
+    if (PyObject_GetBuffer(a, &x, PyBUF_SIMPLE) == 0) {
+        if (PyObject_GetBuffer(b, &y, PyBUF_SIMPLE) == 0) {
+            equal = x.len == y.len && memcmp(x.buf, y.buf, (size_t)x.len) == 0;
+            PyBuffer_Release(&y);
+        }
+        PyBuffer_Release(&x);
+    }
+    PyErr_Clear();
+    return equal;
+}
+
 static bool same(PyObject *a, PyObject *b, int depth)
 {
     PyTypeObject *t = Py_TYPE(a);
@@ -82,6 +105,8 @@ static bool same(PyObject *a, PyObject *b, int depth)
         return same(x->start, y->start, depth - 1) && same(x->stop, y->stop, depth - 1) &&
                same(x->step, y->step, depth - 1);
     }
+    if (numpy_leaf(t))
+        return same_bytes(a, b);
     return torch_leaf(t) && equal(a, b);
 }
 
@@ -107,7 +132,7 @@ uintptr_t const_hash(PyObject *o)
         return h;
     }
     if (t == &PyComplex_Type || t == &PyFrozenSet_Type || t == &PySlice_Type ||
-        torch_leaf(t))
+        torch_leaf(t) || numpy_leaf(t))
         return h;
     return (uintptr_t)o >> 4;
 }

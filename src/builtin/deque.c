@@ -104,7 +104,7 @@ static Status clear(Tx *tx, const Args *a, Var **out)
     ListVar *l;
     Py_ssize_t maxlen;
     TRY(deque_self(tx, a, &l, &maxlen));
-    TRY(list_replace(tx, l, NULL, 0));
+    TRY(list_clear(tx, l));
     return give_none(tx, out);
 }
 

@@ -385,6 +385,45 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     return cached_value(tx, wrapper, cache, entry, out);
 }
 
+/* -- Preparations that are made once ---------------------------------------------- */
+
+/* transformers puts its hooks on a model in the first forward, under a lock, and not again: what the program is about to do is done
+ * while tracing, so that the first call is the trace of all later ones. */
+static Status install_hooks(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *fn = lookup_path(tx, "transformers.utils.output_capturing",
+                               "maybe_install_capturing_hooks");
+    Var *model = a->v[0];
+    TRY(var_real(tx, &model));
+    if (fn == NULL || model->kind != &kind_object || model->real == NULL ||
+        model->dirty || tx->foreign)
+        return ST_DECLINE;
+    *out = tx_none(tx);
+    return tx_hold(tx, PyObject_CallOneArg(fn, model->real)) ? ST_OK : raise_now(tx);
+}
+
+/* -- numpy's functions of numbers ------------------------------------------------ */
+
+/* One of numpy's own, found under its name: others may run user code. */
+static bool own_ufunc(PyObject *o)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    PyObject *name = PyObject_GetAttrString(o, "__name__");
+    bool own = m && name && PyUnicode_Check(name) && PyModule_Check(m) &&
+               PyDict_GetItem(PyModule_GetDict(m), name) == o;
+    PyErr_Clear();
+    Py_XDECREF(name);
+    return own;
+}
+
+/* np.lcm(4, 6): constants in, a constant out. */
+static Status call_numpy(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    if (strcmp(fn->type->tp_name, "numpy.ufunc") != 0)
+        return fold_call(tx, fn->real, a, out);
+    return own_ufunc(fn->real) ? fold_run(tx, fn->real, a, out) : ST_DECLINE;
+}
+
 /* -- Existing callables of C classes -------------------------------------------- */
 
 static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
@@ -403,11 +442,15 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
          attr = strcmp(name, "operator.attrgetter") == 0;
     bool method = strcmp(name, "operator.methodcaller") == 0,
          cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
+    bool numpy = strcmp(name, "numpy.ufunc") == 0 ||
+                 strcmp(name, "numpy._ArrayFunctionDispatcher") == 0;
     PyObject *parts;
-    if (fn->real == NULL || !(item || attr || method || cached))
+    if (fn->real == NULL || !(item || attr || method || cached || numpy))
         return ST_DECLINE;
     if (fn->src != NULL && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
+    if (numpy)
+        return call_numpy(tx, fn, a, out);
     if (cached)
         return call_cached(tx, fn, a, out);
     TRY(parts_of(tx, fn->real, &parts));
@@ -418,6 +461,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
 /* -- The rows --------------------------------------------------------------- */
 
 const Handler handlers_functools[] = {
+    { "transformers.utils.output_capturing.maybe_install_capturing_hooks", 1, 1,
+      install_hooks, NULL },
     { "functools.partial", 1, -1, partial, ANY_KW },
     { "_functools.reduce", 2, 3, reduce, NULL },
     { "_operator.itemgetter", 1, -1, itemgetter, NULL },

@@ -37,6 +37,33 @@ static int kind_of(PyObject *fn)
     return row ? (int)PyLong_AsLong(PyTuple_GET_ITEM(row, 1)) : -1;
 }
 
+/* The set of addresses that torch.compiler.allow_in_graph() and its opposite fill; borrowed, NULL: nothing in it. */
+static PyObject *torch_set(const char *name)
+{
+    PyObject *m =
+        PyDict_GetItemString(PyImport_GetModuleDict(), "torch._dynamo.trace_rules");
+    PyObject *holder =
+        m && PyModule_Check(m) ? PyDict_GetItemString(PyModule_GetDict(m), name) : NULL;
+    PyObject *ids = holder ? PyObject_GetAttrString(holder, "function_ids") : NULL;
+    PyErr_Clear();
+    Py_XDECREF(ids); /* the holder has it */
+    return ids && PyAnySet_Check(ids) && PySet_GET_SIZE(ids) ? ids : NULL;
+}
+
+static bool torch_says(PyObject *fn, const char *name)
+{
+    PyObject *ids = torch_set(name), *id = ids ? PyLong_FromVoidPtr(fn) : NULL;
+    int found = id ? PySet_Contains(ids, id) : 0;
+    PyErr_Clear();
+    Py_XDECREF(id);
+    return found > 0;
+}
+
+bool register_knows(PyObject *fn)
+{
+    return kind_of(fn) >= 0 || torch_says(fn, "_allowed_callable_ids");
+}
+
 Status register_call(Tx *tx, PyObject *fn, const Args *a, Var **out)
 {
     switch (kind_of(fn)) {
@@ -46,6 +73,10 @@ Status register_call(Tx *tx, PyObject *fn, const Args *a, Var **out)
     case REG_DISABLE: return graph_break(tx, BRK_DISABLED, "%R", fn);
     case REG_BREAK: return graph_break(tx, BRK_ASKED, "%R", fn);
     case REG_TRUE: *out = tx->true_; return ST_OK;
-    default: return ST_DECLINE;
+    default:
+        return torch_says(fn, "_allowed_callable_ids")
+                   ? torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .user = true },
+                                a, out)
+                   : ST_DECLINE;
     }
 }

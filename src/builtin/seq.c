@@ -83,7 +83,7 @@ static Status list_init(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
     if (l->v.real || l->items.n)
-        TRY(list_replace(tx, l, NULL, 0));
+        TRY(list_clear(tx, l));
     if (a->n > 1)
         TRY(list_extend(tx, l, a->v[1]));
     return give_none(tx, out);
@@ -238,9 +238,7 @@ static Status remove_(Tx *tx, const Args *a, Var **out)
 static Status clear(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    for (size_t i = 0; i < l->items.n; i++)
-        TRY(drop(tx, l->items.v[i]));
-    TRY(list_replace(tx, l, NULL, 0));
+    TRY(list_clear(tx, l));
     return give_none(tx, out);
 }
 

@@ -50,6 +50,16 @@ bool cpy_inst_keys_are(PyObject *obj, PyObject *keys, Memo *memo);
 /* The type of what obj.__dict__ would give; NULL: no instance dictionary. */
 PyTypeObject *cpy_inst_dict_type(PyObject *obj);
 
+/* -- The end of objects ------------------------------------------------------- */
+
+/* Losing its last reference runs code: a finalizer, the callback of a weak reference, the rest of a generator; also of one of
+ * the few items of a tuple or list. */
+bool cpy_end_runs_code(PyObject *obj);
+/* The same of the object alone: callbacks left out. */
+bool cpy_finalized(PyObject *obj);
+bool cpy_content_ends_run_code(
+    PyObject *container); /* of any item of a set, list, tuple; another: yes */
+
 /* -- Iterators ---------------------------------------------------------------- */
 
 /* What the iterator gives `ahead` steps after the next one: 1 *item is a new reference (not wanted: NULL),

@@ -2,6 +2,7 @@
  * emit/emit.c -- from the final state of a trace to a cache entry, as a list of verbs.
  */
 #include "emit/plan.h"
+#include "torch/failure.h"
 
 /* -- What the segment ends in ------------------------------------------------------ */
 
@@ -103,6 +104,10 @@ static Status load_result(Emit *e, Var *value)
 static Status plan_graph(Emit *e)
 {
     Graph *g = &e->tx->graph;
+    const Options *o = e->point->options;
+    g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
+                  ? graph_hazard(g)
+                  : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
@@ -257,12 +262,24 @@ static Status assemble(Emit *e, Var *value, PyFunctionObject **out)
     return st;
 }
 
+/* Nothing outside of the graph is changed, and no code of the user runs. */
 static bool is_pure(const Graph *g)
 {
     for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live && g->node.v[i].mutates_input)
+        if (g->node.v[i].live && (g->node.v[i].mutates_input || g->node.v[i].open))
             return false;
     return true;
+}
+
+/* Running it again after an exception would draw other numbers. */
+static bool draws(const Graph *g)
+{
+    bool random = false, raises = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        random |= g->node.v[i].live && g->node.v[i].random;
+        raises |= random && g->node.v[i].live && g->node.v[i].raises;
+    }
+    return raises;
 }
 
 static Status fill_entry(Emit *e, Var *value, Entry *x)
@@ -275,6 +292,8 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY_PTR(x->guards);
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
+    x->late = fx_keeps(x->graph);
+    x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;
     return value ? ST_OK : emit_exit(e, &x->exit);

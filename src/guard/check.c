@@ -20,6 +20,11 @@ typedef struct Run {
 
 /* -- Loads ------------------------------------------------------------------ */
 
+static bool quiet(const Check *i, PyObject *v)
+{
+    return !(i->q ? cpy_finalized(v) : cpy_end_runs_code(v));
+}
+
 /* Asks of v what the load has been given to ask. */
 INLINE bool posted(const Check *i, PyObject *v)
 {
@@ -28,6 +33,7 @@ INLINE bool posted(const Check *i, PyObject *v)
     case POST_TYPE: return Py_TYPE(v) == (PyTypeObject *)i->q;
     case POST_IS: return v == i->q;
     case POST_EQ: return v == i->q || const_same(v, i->q);
+    case POST_QUIET: return quiet(i, v);
     default: return false; /* ABSENT, but it is there */
     }
 }
@@ -36,7 +42,7 @@ INLINE bool put(Run *r, const Check *i, PyObject *v)
 {
     r->regs[i->a] = v;
     if (UNLIKELY(v == NULL))
-        return i->post == POST_ABSENT;
+        return i->post >= POST_ABSENT;
     return posted(i, v);
 }
 
@@ -322,6 +328,16 @@ CHECK(DISTINCT)
     return true;
 }
 
+CHECK(QUIET)
+{
+    return BASE == NULL || quiet(i, BASE);
+}
+
+CHECK(QUIETALL)
+{
+    return !cpy_content_ends_run_code(BASE);
+}
+
 CHECK(CODE)
 {
     return PyFunction_Check(BASE) && PyFunction_GET_CODE(BASE) == i->q;
@@ -585,6 +601,8 @@ static const Step steps[DO_COUNT] = {
     [DO_EQ] = check_EQ,
     [DO_ALIAS] = check_ALIAS,
     [DO_DISTINCT] = check_DISTINCT,
+    [DO_QUIET] = check_QUIET,
+    [DO_QUIETALL] = check_QUIETALL,
     [DO_CODE] = check_CODE,
     [DO_NDEFAULTS] = check_NDEFAULTS,
     [DO_LEN] = check_LEN,
@@ -617,9 +635,13 @@ static const Step steps[DO_COUNT] = {
 /* Compares a class fact by fact after its version tag changed. */
 static __attribute__((noinline)) bool class_holds(ClassRef *c)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        if (!attr_holds(&c->attrs[i], cpy_type_lookup(c->type, c->attrs[i].name)))
+    for (uint32_t i = 0; i < c->n; i++) {
+        PyObject *value = cpy_type_lookup(c->type, c->attrs[i].name);
+        if (!attr_holds(&c->attrs[i], value)) {
+            attr_moved(&c->attrs[i], value);
             return false;
+        }
+    }
     c->tag = cpy_type_version(c->type);
     return true;
 }

@@ -411,14 +411,16 @@ static void eq_guard(Freezer *f, const Guard *g)
         f->regs.v[r].known = Py_TYPE(g->obj);
 }
 
-static void absent_place(Freezer *f, const Source *s)
+/* Asks of a place where there may be nothing. */
+static void ask_place(Freezer *f, const Source *s, Post post, void *q)
 {
     Source *base = base_of(s);
     uint32_t b = base ? load(f, base) : 0;
     if (f->failed)
         return;
     Check c = load_of(f, s, b);
-    c.post = POST_ABSENT;
+    c.post = (uint8_t)post;
+    c.q = q;
     emit_load(f, c, makes_new(s->kind), NULL); /* nobody reads the register */
 }
 
@@ -575,7 +577,13 @@ static void emit_one(Freezer *f, const Guard *g)
         break;
     }
     case GUARD_DISTINCT: distinct(f, g); break;
-    case GUARD_UNBOUND: absent_place(f, g->src); break;
+    case GUARD_UNBOUND: ask_place(f, g->src, POST_ABSENT, NULL); break;
+    case GUARD_QUIET:
+        if (g->src->reg || g->src->kind == SRC_CONST)
+            emit(f, (Check){ .op = DO_QUIET, .b = load(f, g->src), .q = (void *)g->n });
+        else
+            ask_place(f, g->src, POST_QUIET, (void *)g->n);
+        break;
     case GUARD_BOUND: load(f, g->src); break;
     case GUARD_CLASSATTR: class_fact(f, g); break;
     case GUARD_CODE: {
@@ -589,6 +597,9 @@ static void emit_one(Freezer *f, const Guard *g)
                     .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
         break;
     }
+    case GUARD_QUIETALL:
+        emit(f, (Check){ .op = DO_QUIETALL, .b = load(f, g->src) });
+        break;
     case GUARD_NDEFAULTS:
     case GUARD_LEN:
     case GUARD_NONEMPTY:

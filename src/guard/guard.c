@@ -28,7 +28,8 @@ static uintptr_t implied_by(GuardKind kind)
     uintptr_t self = (uintptr_t)1 << kind;
     switch (kind) {
     case GUARD_TYPE: return self | BIT(EQ) | BIT(TENSOR);
-    case GUARD_BOUND: return ~BIT(UNBOUND);
+    case GUARD_BOUND: return ~(BIT(UNBOUND) | BIT(QUIET));
+    case GUARD_QUIET: return self | BIT(EQ);
     case GUARD_LEN: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ);
     case GUARD_NONEMPTY: return self | BIT(EQ) | BIT(KEYS) | BIT(SETEQ) | BIT(LEN);
     default: return self;

@@ -53,6 +53,8 @@ Status guard_is(GuardList *l, Source *s, PyObject *obj);
 Status guard_eq(GuardList *l, Source *s, PyObject *value);
 Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
 Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
+/* A number in a class that changes: written by the code that reads it (`stored`), or seen to change before. */
+bool class_counter(PyObject *name, PyObject *value, bool stored);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
                    PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);

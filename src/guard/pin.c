@@ -210,6 +210,31 @@ void pins_attr(Pins *p, ClassAttr *attr, PyObject *value)
     }
 }
 
+/* -- Counters of classes ---------------------------------------------------- */
+
+/* Names of class attributes that held another number on a later call: they are read anew from then on, not pinned. */
+static PyObject *restless;
+
+static bool number(PyObject *o)
+{
+    return o && (PyLong_CheckExact(o) || PyFloat_CheckExact(o));
+}
+
+void attr_moved(const ClassAttr *attr, PyObject *value)
+{
+    if (attr->kind != ATTR_OWN || !number(attr->obj) || !number(value))
+        return;
+    if (restless == NULL)
+        restless = PySet_New(NULL);
+    if (restless == NULL || PySet_Add(restless, attr->name) < 0)
+        PyErr_Clear(); /* one more compile, then */
+}
+
+bool class_counter(PyObject *name, PyObject *value, bool stored)
+{
+    return number(value) && (stored || (restless && PySet_Contains(restless, name) > 0));
+}
+
 /* value: what the lookup gives now, alive; NULL: nothing. */
 bool attr_holds(const ClassAttr *attr, PyObject *value)
 {

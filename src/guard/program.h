@@ -32,6 +32,7 @@ typedef enum {
     POST_IS,     /* it is q */
     POST_EQ,     /* const_same as q */
     POST_ABSENT, /* there is no value */
+    POST_QUIET,  /* there is none, or its end runs no code; nobody reads the register */
 } Post;
 
 typedef struct Check {
@@ -151,5 +152,7 @@ void *pins_pin(Pins *p, PyObject *obj);
 /* Fills in kind, obj and owner. */
 void pins_attr(Pins *p, ClassAttr *attr, PyObject *value);
 bool attr_holds(const ClassAttr *attr, PyObject *value);
+/* After it did not hold: remembers that the class counts there. */
+void attr_moved(const ClassAttr *attr, PyObject *value);
 
 #endif

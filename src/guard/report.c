@@ -30,7 +30,7 @@ static bool evaluates(const Check *c)
 
 static bool writes(const Check *c)
 {
-    return (is_load(c) && c->post != POST_ABSENT) || evaluates(c);
+    return (is_load(c) && c->post < POST_ABSENT) || evaluates(c);
 }
 
 static bool reader_init(Reader *rd, const Guards *g, Text *t)
@@ -296,9 +296,16 @@ static void put_posted(Reader *rd, const Check *c)
         [POST_IS] = GUARD_IS,
         [POST_EQ] = GUARD_EQ,
     };
-    if (c->post == POST_NONE || c->post == POST_ABSENT) {
+    static const char *const of_place[] = {
+        [POST_NONE] = "%s is bound",
+        [POST_ABSENT] = "%s is unbound",
+        [POST_QUIET] = "the end of %s runs no code",
+    };
+    if (c->post == POST_NONE || c->post >= POST_ABSENT) {
+        const char *text = of_place[c->post], *at = strstr(text, "%s");
+        text_put(rd->t, "%.*s", (int)(at - text), text);
         put_load(rd, c);
-        text_put(rd->t, c->post ? " is unbound" : " is bound");
+        text_put(rd->t, "%s", at + 2);
         return;
     }
     Row row = { .kind = rows[c->post], .obj = c->q };

@@ -103,3 +103,33 @@ void ambient_restore(const AmbientSaved *s)
     PyErr_Restore(type, value, trace);
     autocast_set(&s->cast);
 }
+
+/* -- Random numbers ------------------------------------------------------------- */
+
+static PyObject *generator(void)
+{
+    static PyObject *g;
+    if (g == NULL && (g = PyObject_GetAttrString(torch_py.C, "default_generator")) == NULL)
+        PyErr_Clear();
+    return g;
+}
+
+PyObject *generator_state(void)
+{
+    PyObject *g = generator();
+    PyObject *state = g ? PyObject_CallMethod(g, "get_state", NULL) : NULL;
+    if (state == NULL)
+        PyErr_Clear();
+    return state;
+}
+
+void generator_restore(PyObject *state)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *r = PyObject_CallMethod(generator(), "set_state", "O", state);
+    if (r == NULL)
+        PyErr_Clear();
+    Py_XDECREF(r);
+    PyErr_Restore(type, value, trace);
+}

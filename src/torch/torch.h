@@ -81,6 +81,10 @@ typedef struct AmbientSaved {
     int nesting;
 } AmbientSaved;
 
+/* The CPU generator's state, new reference or NULL without exception; and back. The latter keeps the exception that is set. */
+PyObject *generator_state(void);
+void generator_restore(PyObject *state);
+
 /* Before a graph that switches modes, and after it has failed. `casts`: autocast too. */
 void ambient_save(AmbientSaved *s, bool casts);
 void ambient_restore(const AmbientSaved *s);
@@ -109,7 +113,8 @@ typedef struct TorchOp {
     bool loose; /* strides, or whether the result is a view, depend on more than metadata … */
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
-    bool fresh;   /* strides do not depend on those of the arguments */
+    bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
+    bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
@@ -174,6 +179,9 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
 /* The same graph as a function that runs it: positional arguments are the live inputs in id order, the value is the tuple of
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
+
+/* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
+bool hand_off_own(PyObject *backend);
 
 /* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
  * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */

@@ -288,9 +288,19 @@ static Status hold(Tx *tx, Frame *raised)
     return ST_OK;
 }
 
+/* The slots from `from` on end with the exception. */
+static Status leave_slots(Tx *tx, Frame *f, size_t from)
+{
+    for (size_t i = from; i < f->sp; i++)
+        TRY(gen_left(tx, f->slots[i]));
+    return ST_OK;
+}
+
 static Status enter_handler(Tx *tx, Frame *f, const ExcEntry *e)
 {
-    SET(tx, f->sp, (size_t)(f->code->nlocalsplus + e->depth));
+    size_t depth = (size_t)(f->code->nlocalsplus + e->depth);
+    TRY(leave_slots(tx, f, depth));
+    SET(tx, f->sp, depth);
     if (e->lasti) {
         Var *lasti;
         TRY(const_int(tx, cpy_lasti(f->code, (int)f->cur), &lasti));
@@ -325,6 +335,7 @@ Status except_unwind(Tx *tx, Frame *base)
         const ExcEntry *e = handler_of(f);
         if (e != NULL)
             return enter_handler(tx, f, e);
+        TRY(leave_slots(tx, f, 0));
         SET(tx, tx->top, f->up);
         tx->depth--;
         if (f->gen) {

@@ -102,6 +102,30 @@ static Var *delegate_of(GenVar *g)
     return f->slots[f->sp - 1];
 }
 
+/* Closing it would run code: it waits inside a `try` or `with`, or for something that would be closed. */
+static bool unfinished(GenVar *g)
+{
+    while (g->state == GEN_SUSPENDED) {
+        Var *under = delegate_of(g);
+        if (g->frame->code->ins[g->frame->pc].handler >= 0)
+            return true;
+        if (under && under->kind == &kind_lazy)
+            under = AS(LazyVar, under)->got;
+        if (under == NULL || under->kind != &kind_gen)
+            return under != NULL && under->kind == &kind_object;
+        g = AS(GenVar, under);
+    }
+    return false;
+}
+
+Status gen_left(Tx *tx, Var *v)
+{
+    if (v && v->kind == &kind_gen && v->real == NULL && unfinished(AS(GenVar, v)))
+        return graph_break(tx, BRK_FINALIZER, "%s",
+                           "a generator is left inside its `try`");
+    return ST_OK;
+}
+
 /* The delegate has ended: behind its SEND, with its value or its exception. */
 static Status delegate_done(Tx *tx, GenVar *g, Var *value, Var *exc, Var **out)
 {

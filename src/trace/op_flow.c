@@ -98,12 +98,25 @@ Status op_kw_names(Tx *tx, Frame *f, const Ins *in)
     return ST_OK;
 }
 
+static bool held_by_frame(const Frame *f, const Var *v)
+{
+    for (size_t i = 0; i < f->sp; i++)
+        if (f->slots[i] == v)
+            return true;
+    return false;
+}
+
 static Status finish_call(Tx *tx, Frame *f, Var *fn, Args *a)
 {
     Frame *entered;
     Var *v;
     TRY(call_enter(tx, fn, a, &entered, &v));
-    return entered ? ST_OK : push(tx, f, v);
+    if (entered)
+        return ST_OK;
+    for (Py_ssize_t i = 0; i < a->n; i++)
+        if (a->v[i]->kind == &kind_gen && a->v[i] != v && !held_by_frame(f, a->v[i]))
+            TRY(gen_left(tx, a->v[i]));
+    return push(tx, f, v);
 }
 
 Status op_call(Tx *tx, Frame *f, const Ins *in)
@@ -176,6 +189,9 @@ Status op_call_function_ex(Tx *tx, Frame *f, const Ins *in)
 Status op_return_value(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f);
+    for (int i = 0; i < f->code->nlocalsplus; i++)
+        if (f->slots[i] != v)
+            TRY(gen_left(tx, f->slots[i]));
     if (f->gen)
         SET(tx, f->gen->state, GEN_DONE);
     return frame_leave(tx, f, v);

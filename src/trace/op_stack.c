@@ -1,6 +1,7 @@
 /*
  * trace/op_stack.c -- stack motion, names, slots, cells.
  */
+#include "cpy/peek.h"
 #include "trace/run.h"
 #include "var/container.h"
 #include "var/names.h"
@@ -19,8 +20,11 @@ Status op_bug(Tx *tx, Frame *f, const Ins *in)
 
 Status op_pop_top(Tx *tx, Frame *f, const Ins *in)
 {
-    pop(tx, f);
-    return ST_OK;
+    Var *v = pop(tx, f);
+    if (v && tx->resumed && v->src && v->src->kind == SRC_SLOT)
+        TRY(drop(
+            tx, v)); /* the result of a call that ran for real: nobody else may hold it */
+    return v ? gen_left(tx, v) : ST_OK;
 }
 
 Status op_push_null(Tx *tx, Frame *f, const Ins *in)
@@ -72,25 +76,30 @@ Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
     return v ? push(tx, f, v) : unbound(tx, f, in->arg);
 }
 
-static bool finalized(PyObject *o)
-{
-    return Py_TYPE(o)->tp_finalize && PyType_HasFeature(Py_TYPE(o), Py_TPFLAGS_HEAPTYPE);
-}
-
 enum { MANY = 16 };
+
+/* Behind a break, a slot may hold on later calls what no caller holds. */
+static Status leave_entered(Tx *tx, const Var *old)
+{
+    if (!tx->resumed || old->src == NULL || old->src->kind != SRC_SLOT)
+        return ST_OK;
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
+}
 
 /* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
+    TRY(gen_left(tx, old));
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
-    bool runs = finalized(o);
+    bool runs = cpy_finalized(o);
     Py_ssize_t n =
         PyTuple_CheckExact(o) || PyList_CheckExact(o) ? PySequence_Fast_GET_SIZE(o) : 0;
     for (Py_ssize_t i = 0; i < n && i < MANY && !runs; i++)
-        runs = finalized(PySequence_Fast_GET_ITEM(o, i));
-    return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name) : ST_OK;
+        runs = cpy_finalized(PySequence_Fast_GET_ITEM(o, i));
+    return runs ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(o)->tp_name)
+                : leave_entered(tx, old);
 }
 
 Status op_store_fast(Tx *tx, Frame *f, const Ins *in)

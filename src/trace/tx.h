@@ -73,12 +73,16 @@ struct Tx {
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
     Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
     Var *handled0;  /* the same when the trace began */
+    bool resumed;   /* it began behind a break: the frame is the only home of its slots */
     Var *result;    /* value of the frame that returned last */
     Break brk;
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t changed; /* a node changes what is outside of the graph. journalled */
+    const struct GraphFailure
+        *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     PyObject *consts_none;
@@ -164,6 +168,8 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
+/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. */
+Status gen_left(Tx *tx, Var *v);
 /* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 

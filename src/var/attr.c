@@ -152,6 +152,18 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     return ST_OK;
 }
 
+/* What lies in the slot of an existing object, asked for or not. */
+static Status member_drop(Tx *tx, Var *v, PyObject *descr, PyObject *name)
+{
+    KeyEntry *e = keymap_find_id(&AS(ObjectVar, v)->members, descr);
+    if (e != NULL || v->real == NULL)
+        return e ? drop(tx, e->value) : ST_OK;
+    PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
+    Source *src = source_get(&tx->sources, SRC_MEMBER, v->src, name, m->offset);
+    TRY_PTR(src);
+    return drop_place(tx, *(PyObject **)((char *)v->real + m->offset), src);
+}
+
 static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *value)
 {
     if (v->kind != &kind_object)
@@ -165,6 +177,7 @@ static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *v
             return raise_type(tx, PyExc_AttributeError, "%U", name);
         TRY(st);
     }
+    TRY(member_drop(tx, v, descr, name));
     TRY(var_touch(tx, v));
     return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0,
                       descr, value)
@@ -297,11 +310,33 @@ static Status no_attribute(Tx *tx, Var *v, PyObject *name)
                       v->type->tp_name, name);
 }
 
+/* A number that the class counts in, behind what the instance has. */
+static Status find_counter(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    DictVar *d;
+    Var *own = NULL;
+    TRY(type_counter(tx, v, false, name, out));
+    if (*out == NULL)
+        return ST_OK;
+    TRY(attrs_of(tx, v, &d));
+    if (d != NULL)
+        TRY(dict_get_str(tx, d, name, &own));
+    if (own != NULL)
+        *out = own;
+    return ST_OK;
+}
+
 /* Finds without binding: a class attribute (descr) or an instance value (*out). */
 static Status find(Tx *tx, Var *v, PyObject *name, PyObject **descr, Var **out)
 {
     DictVar *d;
     *out = NULL;
+    *descr = NULL;
+    if (v->kind == &kind_object && v->real) {
+        TRY(find_counter(tx, v, name, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
     TRY(type_lookup(tx, v->type, name, descr));
     if (*descr && attr_is_data(*descr))
         return ST_OK;

@@ -62,6 +62,15 @@ bool args_have_tensor(const Args *a)
 
 /* -- Existing callables ---------------------------------------------------------------- */
 
+/* Functions of the operator module are torch's business if a tensor is among their arguments. */
+static bool of_operator(PyObject *callable)
+{
+    PyObject *m =
+        PyCFunction_Check(callable) ? ((PyCFunctionObject *)callable)->m_module : NULL;
+    return m && PyUnicode_Check(m) &&
+           PyUnicode_CompareWithASCIIString(m, "_operator") == 0;
+}
+
 static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
     if (!torch_ready)
@@ -72,7 +81,7 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     if (op.cls == TC_CONST)
         return fold_call(tx, callable, a, out);
     if (op.cls == TC_NODE)
-        return op.factory || args_have_tensor(a) || !PyCFunction_Check(callable)
+        return !of_operator(callable) || args_have_tensor(a)
                    ? torch_call(tx, callable, false, op, a, out)
                    : ST_DECLINE;
     return ST_DECLINE;
@@ -211,6 +220,8 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
                            f->co->co_qualname);
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
+    if (f->v.src && f->v.src->kind != SRC_CONST && register_knows(f->v.real))
+        TRY(guard_is(&tx->guards, f->v.src, f->v.real)); /* others may share its code */
     return known_call(tx, f->v.real, a, out);
 }
 

@@ -125,6 +125,9 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(type_value(tx, self, name, meta, &mv));
         return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
     }
+    TRY(type_counter(tx, self, true, name, out));
+    if (*out != NULL)
+        return ST_OK;
     TRY(type_lookup(tx, t, name, &value));
     if (value != NULL) {
         Var *dv;
@@ -146,6 +149,21 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
     return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
 }
 
+/* What is overwritten. */
+static Status class_drop(Tx *tx, Var *self, PyObject *name)
+{
+    KeyEntry *e = keymap_find_id(&AS(ClassVar, self)->writes, name);
+    if (e != NULL)
+        return drop(tx, e->value);
+    Source *owner = self->src;
+    if (owner == NULL)
+        owner = source_get(&tx->sources, SRC_CONST, NULL, self->real, 0);
+    Source *src = owner ? source_get(&tx->sources, SRC_CLASSVAR, owner, name, 0) : NULL;
+    TRY_PTR(src);
+    PyObject *old = PyDict_GetItemWithError(REAL(self)->tp_dict, name); /* str keys */
+    return drop_place(tx, old, src);
+}
+
 Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     PyObject *meta;
@@ -159,6 +177,7 @@ Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
                            "store to '%U' of a class whose __dict__ is in use", name);
     if (is_static(REAL(self)) || value == NULL || PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
+    TRY(class_drop(tx, self, name));
     TRY(var_touch(tx, self));
     SET(tx, tx->class_writes, 1);
     return keymap_put(&AS(ClassVar, self)->writes, &tx->arena, &tx->journal, NULL, 0,
@@ -220,11 +239,6 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
     return var_call(tx, fn, &with_cls, out);
 }
 
-static bool has_del(PyTypeObject *t)
-{
-    return cpy_type_lookup(t, str___del__) != NULL;
-}
-
 static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, const Args *a)
 {
     PyObject *init;
@@ -253,7 +267,9 @@ static Status python_instance(Tx *tx, Var *self, const Args *a, Var **out)
 {
     PyTypeObject *t = REAL(self);
     PyObject *new_;
-    if (has_del(t))
+    PyObject *finalizer;
+    TRY(type_lookup(tx, t, str___del__, &finalizer));
+    if (finalizer != NULL)
         return graph_break(tx, BRK_FINALIZER, "%s has __del__", t->tp_name);
     TRY(type_lookup(tx, t, str___new__, &new_));
     bool own_new =

@@ -8,6 +8,29 @@
 #include "var/consts.h"
 #include "var/names.h"
 
+static PyTypeObject *numpy_type(const char *name)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    PyObject *t =
+        m && PyModule_Check(m) ? PyDict_GetItemString(PyModule_GetDict(m), name) : NULL;
+    return t && PyType_Check(t) ? (PyTypeObject *)Py_NewRef(t) : NULL;
+}
+
+/* long doubles are left out: their bytes are not all theirs. */
+bool const_numpy(PyObject *o)
+{
+    static PyTypeObject *number, *boolean;
+    PyTypeObject *t = Py_TYPE(o);
+    if ((t->tp_flags & Py_TPFLAGS_HEAPTYPE) || strncmp(t->tp_name, "numpy.", 6) != 0)
+        return false;
+    if (number == NULL)
+        number = numpy_type("number");
+    if (boolean == NULL)
+        boolean = numpy_type("bool_");
+    return (number && PyType_IsSubtype(t, number) && !strstr(t->tp_name, "longdouble")) ||
+           t == boolean;
+}
+
 /* An immutable object whose operations run no user code and have no effects. */
 bool const_immutable(PyObject *o)
 {
@@ -37,8 +60,10 @@ bool const_immutable(PyObject *o)
                 return false;
         return true;
     }
-    return torch_ready && (t == torch_types.dtype || t == torch_types.device ||
-                           t == torch_types.layout || t == torch_types.memory_format);
+    if (torch_ready && (t == torch_types.dtype || t == torch_types.device ||
+                        t == torch_types.layout || t == torch_types.memory_format))
+        return true;
+    return const_numpy(o);
 }
 
 bool const_object(PyObject *o)
@@ -199,13 +224,19 @@ static Status const_unary(Tx *tx, Var *self, char op, Var **out)
                 out);
 }
 
+/* A number of numpy's is equal to the Python number it is, and hashes as that. */
+static PyObject *plain_number(Tx *tx, PyObject *o)
+{
+    return const_numpy(o) ? tx_hold(tx, PyObject_CallMethod(o, "item", NULL)) : o;
+}
+
 static Status const_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     *h = PyObject_Hash(self->real);
     if (*h == -1 && PyErr_Occurred())
         return raise_now(tx);
-    *key = self->real;
-    return ST_OK;
+    *key = plain_number(tx, self->real);
+    return *key ? ST_OK : ST_ERROR;
 }
 
 static Status const_repr(Tx *tx, Var *self, bool str, Var **out)

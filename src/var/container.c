@@ -2,6 +2,7 @@
  * var/container.c -- what all containers share: types that no header names, looking at items, comparing and printing
  * them, and values whose end runs code.
  */
+#include "cpy/peek.h"
 #include "var/container.h"
 
 PyTypeObject *known_types[TY_TYPES];
@@ -152,25 +153,40 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
     return ST_OK;
 }
 
-/* The object's class has __del__, or a weak reference to it has a callback. */
-static bool end_runs_code(PyObject *o)
+Status drop_content(Tx *tx, Var *container)
 {
-    PyTypeObject *t = Py_TYPE(o);
-    if (t->tp_finalize && PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE))
-        return true;
-    if (!PyType_SUPPORTS_WEAKREFS(t))
-        return false;
-    PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(o);
-    while (w && w->wr_callback == NULL)
-        w = w->wr_next;
-    return w != NULL;
+    Source *src = source_of(tx, container);
+    MEM(src);
+    if (cpy_content_ends_run_code(container->real))
+        return graph_break(tx, BRK_FINALIZER, "an item of a %s", container->type->tp_name);
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIETALL, .src = src });
 }
 
-Status drop_check(Tx *tx, PyObject *old)
+/* Types of which no instance ever runs code at its end. */
+static bool always_quiet(const Var *old)
 {
-    return end_runs_code(old)
-               ? graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name)
-               : ST_OK;
+    if (old->kind == &kind_lazy)
+        old = AS(LazyVar, old)->got;
+    PyTypeObject *t = old ? old->type : NULL;
+    return t && t != &PyTuple_Type && t != &PyList_Type &&
+           !PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE) && t->tp_finalize == NULL &&
+           !PyType_SUPPORTS_WEAKREFS(t);
+}
+
+Status drop_place(Tx *tx, PyObject *old, Source *src)
+{
+    if (old && cpy_end_runs_code(old))
+        return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name);
+    return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = src });
+}
+
+Status drop(Tx *tx, Var *old)
+{
+    if (old == NULL || old->real == NULL || old->kind == &kind_const || always_quiet(old))
+        return ST_OK;
+    Source *src = source_of(tx, old);
+    MEM(src);
+    return drop_place(tx, old->real, src);
 }
 
 /* -- Representations ----------------------------------------------------------------- */

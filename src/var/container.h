@@ -70,13 +70,6 @@ static inline Status touch(Tx *tx, Var *v)
 {
     return v->real && !v->dirty ? var_touch(tx, v) : ST_OK;
 }
-/* Before an existing value may be dropped: one whose end runs code breaks. */
-Status drop_check(Tx *tx, PyObject *old);
-static inline Status drop(Tx *tx, Var *old)
-{
-    return old && old->real && old->kind != &kind_const ? drop_check(tx, old->real)
-                                                        : ST_OK;
-}
 /* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
 static inline Var *same_object(Var *v)
 {

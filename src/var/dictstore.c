@@ -207,10 +207,10 @@ static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
     KeyEntry *e = key ? keymap_find(&d->reads, key, h) : NULL;
     if (e != NULL || key == NULL || d->open || !dict_existing(d))
         return e && e->value ? drop(tx, e->value) : ST_OK;
-    TRY(real_get(
-        tx, d, key, h,
-        &real)); /* looked at, but not asked: what else may lie there on later calls is not known */
-    return real ? drop_check(tx, real) : ST_OK;
+    TRY(real_get(tx, d, key, h, &real));
+    Source *src = item_source(tx, d, key);
+    MEM(src);
+    return drop_place(tx, real, src);
 }
 
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)

@@ -98,6 +98,18 @@ Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
     return list_write(tx, l, copy, n);
 }
 
+Status list_clear(Tx *tx, ListVar *l)
+{
+    if (l->v.real && !l->open) {
+        if (is_deque(l))
+            TRY(list_open(tx, l));
+        else
+            TRY(drop_content(tx, &l->v));
+    }
+    TRY(drop_all(tx, l->items.v, (Py_ssize_t)l->items.n));
+    return list_replace(tx, l, NULL, 0);
+}
+
 Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
@@ -541,7 +553,7 @@ static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
     }
     if (in_place) {
         *out = &l->v;
-        return list_write(tx, l, items, n);
+        return n == 0 ? list_clear(tx, l) : list_write(tx, l, items, n);
     }
     ListVar *made;
     TRY(list_make(tx, l->v.type, items, n, &made));

@@ -134,9 +134,11 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *target =
         op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
+    TorchOp known = torch_classify(target);
     TorchOp t = { .cls = TC_NODE,
                   .mutates = target == row->itarget,
-                  .pure = torch_classify(target).pure };
+                  .pure = known.pure,
+                  .total = known.total };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -280,7 +282,8 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
         PyObject *target = operator_fns[op == '-'   ? FN_neg
                                         : op == '+' ? FN_pos
                                                     : FN_invert];
-        TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
+        bool pure = torch_classify(target).pure;
+        TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -297,7 +300,8 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     Var *v[2] = { a, b };
     PyObject *target = operator_fns[FN_lt + op];
-    TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
+    bool pure = torch_classify(target).pure;
+    TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) &&
         !PyNumber_Check(other->real)) {

@@ -106,6 +106,13 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
 
 Status cell_set(Tx *tx, CellVar *c, Var *value)
 {
+    Var *old = c->content;
+    if (old == NULL && c->v.real && !c->v.dirty) {
+        Source *src = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
+        TRY_PTR(src);
+        TRY(drop_place(tx, PyCell_GET(c->v.real), src));
+    } else
+        TRY(drop(tx, old));
     TRY(var_touch(tx, &c->v));
     SET(tx, c->content, value);
     return ST_OK;

@@ -95,7 +95,14 @@ Status attrs_of(Tx *tx, Var *v, DictVar **out);
 Status list_open(Tx *tx, ListVar *l);
 Status tuple_of_known(Tx *tx, Var **v);
 Status list_push(Tx *tx, ListVar *l, Var *item);
+Status list_clear(Tx *tx, ListVar *l);
+/* All that an existing set or list holds goes, looked at or not. */
+Status drop_content(Tx *tx, Var *container);
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole content */
+/* Before an existing value may be dropped: one whose end runs code breaks. */
+Status drop(Tx *tx, Var *old);
+/* The same for what lies at a place that nobody has asked about; NULL: nothing, now. */
+Status drop_place(Tx *tx, PyObject *old, Source *src);
 /* Puts an existing value on the ledger before its first change (no-op for new ones). */
 Status var_touch(Tx *tx, Var *v);
 Status var_distinct(Tx *tx, Var *a, Var *b);

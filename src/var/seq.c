@@ -285,6 +285,8 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
         return graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "__index__");
+    if (v->kind == &kind_const && PyIndex_Check(v->real))
+        return const_new(tx, PyNumber_Index(v->real), out);
     Var *r = NULL;
     if (v->kind == &kind_object)
         TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));

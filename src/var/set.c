@@ -215,6 +215,8 @@ Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes)
 
 Status set_clear(Tx *tx, SetVar *s)
 {
+    if (s->v.real)
+        TRY(drop_content(tx, &s->v));
     TRY(touch(tx, &s->v));
     if (!s->open)
         SET(tx, s->open, 1); /* whatever it held is gone */

@@ -62,6 +62,42 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
                                                                         : ST_ERROR;
 }
 
+/* Does the code that runs store to an attribute of that name? */
+static bool stores_attr(const Frame *f, PyObject *name)
+{
+    for (int i = 0; f && i < f->code->n; i++) {
+        const Ins *in = &f->code->ins[i];
+        if (in->op == OP_STORE_ATTR &&
+            PyTuple_GET_ITEM(f->code->co->co_names, in->arg) == name)
+            return true;
+    }
+    return false;
+}
+
+Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out)
+{
+    PyTypeObject *t = on_class ? (PyTypeObject *)v->real : v->type;
+    KeyMap *m;
+    *out = NULL;
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    PyObject *value = cpy_type_lookup(t, name);
+    if (value == NULL || !class_counter(name, value, stores_attr(tx->top, name)))
+        return ST_OK;
+    if (tx->class_writes)
+        TRY(not_written(tx, t, name));
+    TRY(lookups_of(tx, t, &m));
+    Source *cls = v->src;
+    if (keymap_find_id(m, name) || cls == NULL) /* pinned already; or of a new object */
+        return ST_OK;
+    if (!on_class)
+        TRY_PTR(cls = source_get(&tx->sources, SRC_TYPE, cls, NULL, 0));
+    Source *src = source_get(&tx->sources, SRC_CLASSVAR, cls, name, 0);
+    TRY_PTR(src);
+    TRY(lazy_new(tx, value, src, out));
+    return var_real(tx, out); /* its type is asked for: it must not become a descriptor */
+}
+
 /* Where a class attribute of v is found at run time, or NULL if v was made by the trace. */
 static Status classvar_source(Tx *tx, Var *v, PyObject *name, Source **out)
 {

@@ -6,6 +6,9 @@
 #include "var/var.h"
 /* The raw class attribute `value`, found under `name` along the MRO of v's type (the lookup is guarded). */
 Status type_value(Tx *tx, Var *v, PyObject *name, PyObject *value, Var **out);
+/* A number that the class of v, or the class v itself (`on_class`), counts in: read anew on each call, so that nothing is pinned.
+ * *out NULL: there is none, and nothing was asked. */
+Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out);
 /* Binds a class attribute to v as its __get__ would (owner: type(v), or v itself for classes). */
 Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr,
                  Var *dv, Var **out);

@@ -4,6 +4,7 @@ import inspect
 import keyword
 import types
 
+import numpy as np
 import torch
 
 ONCE = True  # operators are registered for the whole process
@@ -260,3 +261,66 @@ def case_autocast_left_at_a_break(x, e):
         e.log.append(bool(y.sum() > 0))
         z = x @ x.T
     return y, z, x @ x.T
+
+
+def case_numpy_numbers(x, e):
+    n = np.lcm(4, 6)
+    lengths = {n: "twelve", 1: "one"}
+    pad = n - len(e) % n if len(e) % n != 0 and n > 3 else 0
+    scale = np.sqrt(16) * np.float32(0.5)
+    kept = [n, type(n), pad, scale, np.prod((2, 3)), np.float64(0.1) + 1, lengths[12], lengths[np.int8(1)], [5, 6, 7][np.int64(1)],
+            -np.int64(3), bool(np.bool_(0)), isinstance(scale, float), f"{n:04d}", list(range(np.int64(2)))]
+    return x * scale + n, x[:, None].expand(-1, n), np.float64(2) - x, x / np.float32(0.1), kept
+
+
+def case_numpy_nan(x, e):
+    return x + 1, np.float64("nan") == np.float64("nan"), np.maximum(2, 3.5), np.float64(-0.0)
+
+
+def case_numpy_number_as_data(x, e):
+    return x + torch.tensor(np.float64(0.1)), x + torch.as_tensor(np.int64(2))
+
+
+NUMBERS = [np.float64(0.5), np.float64(-0.0), np.int64(3), np.float32(0.5)]
+
+
+def case_numpy_global(x, e):
+    return [x * n for n in NUMBERS], NUMBERS[e.count % 4], NUMBERS
+
+
+def double(x, n, flag=False):
+    """Looks at the data, so that only a node can have it."""
+    return x * n if float(x.sum()) > -1e9 or flag else x
+
+
+twice = torch.compiler.allow_in_graph(double)
+
+
+def case_allowed_in_graph(x, e):
+    return twice(x + 1, 2, flag=True) + 1
+
+
+def made(n):
+    def inner(x):
+        return x + n if x.device.type == "meta" or x.sum() > -1e9 else x
+    return inner
+
+
+ALLOWED = [torch.compiler.allow_in_graph(made(1)), torch.compiler.allow_in_graph(made(5)), made(9)]
+
+
+def case_allowed_by_identity(x, e):
+    return [f(x) * 2 for f in ALLOWED]
+
+
+def case_functions_of_numbers(x, e):
+    n = torch.div(12, 5, rounding_mode="trunc")
+    return x + n, n, torch.add(1, 2), torch.promote_types(torch.float32, torch.int32)
+
+
+def case_list_from_outside(x, e):
+    e.items[:] = [x, x + 1]
+    return torch.cat(PARTS) + x.sum(), torch.stack(tensors=PARTS)
+
+
+PARTS = [torch.ones(2), torch.zeros(2)]

@@ -68,7 +68,7 @@ def run(program, plain, break_at=0, keep=False):
     finally:
         _engine.set_config("break_at", 0)
         _engine.set_config("keep_empty_graphs", False)
-    assert got == plain, f"break_at={break_at} keep={keep} {first_difference(plain, got)}"
+    assert got == plain, f"break_at={break_at} keep={keep} {first_difference(plain, got)}\n  {_engine.stats()}"
     return _engine.stats()
 
 

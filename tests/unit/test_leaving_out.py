@@ -115,3 +115,27 @@ def test_reset_forgets(captures):
     jedlik.reset()
     assert torch.equal(f(X), X + 1)
     assert len(captures.graphs) == 2
+
+
+def test_allow_in_graph_goes_by_identity(captures):
+    def made(n):
+        def inner(x):
+            return x + n if x.device.type == "meta" or x.sum() > -1e9 else x
+        return inner
+
+    allowed = [torch.compiler.allow_in_graph(made(1)), torch.compiler.allow_in_graph(made(5))]
+    g = jedlik.compile(lambda x, f: f(x) * 2, backend=captures, fullgraph=True)
+    for f in allowed:
+        assert torch.equal(g(X, f), f(X) * 2)
+    assert len(captures.graphs) == 2 and allowed[0] in captures.ops[0]
+
+
+@pytest.mark.parametrize("values", [(0.5, 0.5, 1), (0.0, -0.0, 2), (2, 3, 2)])
+def test_numbers_of_numpy_are_guarded_by_their_bits(values, captures):
+    np = pytest.importorskip("numpy")
+    first, second, graphs = values
+    g = jedlik.compile(lambda x, n: (x * n, 1 / np.copysign(1, n)), backend=captures)
+    for n in map(np.float64, (first, second)):
+        y, z = g(X, n)
+        assert torch.equal(y, X * n) and torch.equal(torch.signbit(y), torch.signbit(X * n)) and z == 1 / np.copysign(1, n)
+    assert len(captures.graphs) == graphs

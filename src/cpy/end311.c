@@ -1,0 +1,68 @@
+/*
+ * cpy/end311.c -- objects whose end runs code: finalizers, weak references with callbacks, generators in the middle.
+ *
+ * Takes: an object, or a set of them. Gives: whether its last reference may not go quietly. Holds: nothing is run.
+ */
+#include "cpy/inner311.h"
+#include "cpy/peek.h"
+
+static bool is_generator(PyObject *o)
+{
+    return PyGen_CheckExact(o) || PyCoro_CheckExact(o) || PyAsyncGen_CheckExact(o);
+}
+
+bool cpy_finalized(PyObject *obj)
+{
+    if (Py_TYPE(obj)->tp_finalize == NULL)
+        return false;
+    if (!is_generator(obj))
+        return true;
+    int8_t state = ((PyGenObject *)obj)->gi_frame_state;
+    return state != FRAME_COMPLETED && state != FRAME_CLEARED;
+}
+
+static bool end_runs_code(PyObject *obj)
+{
+    if (cpy_finalized(obj))
+        return true;
+    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(obj)))
+        return false;
+    PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(obj);
+    while (w && w->wr_callback == NULL)
+        w = w->wr_next;
+    return w != NULL;
+}
+
+static bool any_item(PyObject *seq, Py_ssize_t most)
+{
+    PyObject **items = PySequence_Fast_ITEMS(seq);
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(seq);
+    for (Py_ssize_t i = 0; i < n && i < most; i++)
+        if (end_runs_code(items[i]))
+            return true;
+    return false;
+}
+
+enum { FEW = 16 };
+
+bool cpy_end_runs_code(PyObject *obj)
+{
+    if (PyTuple_CheckExact(obj) || PyList_CheckExact(obj))
+        return any_item(obj, FEW);
+    return end_runs_code(obj);
+}
+
+bool cpy_content_ends_run_code(PyObject *container)
+{
+    Py_ssize_t at = 0;
+    PyObject *member;
+    Py_hash_t hash;
+    if (PyList_Check(container) || PyTuple_Check(container))
+        return any_item(container, PY_SSIZE_T_MAX);
+    if (!PyAnySet_Check(container))
+        return true;
+    while (_PySet_NextEntry(container, &at, &member, &hash))
+        if (end_runs_code(member))
+            return true;
+    return false;
+}
