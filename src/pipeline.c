@@ -64,6 +64,7 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     Frame *f;
     TRY(frame_make(tx, fn, RET_PUSH, &f));
     tx->root = f;
+    f->resumed = p->at != 0;
     for (int i = 0; i < nslots; i++)
         TRY(slot_value(tx, f, slots[i], i, p->at != 0));
     if (p->at != 0) {

@@ -31,6 +31,7 @@ struct Frame {
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
     Var **consts;      /* one Var a constant, made on first use */
     Var *locals;       /* namespace of a class body, or NULL */
+    bool resumed;      /* it has run for real before */
 };
 
 typedef struct Break {
@@ -149,6 +150,8 @@ Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
 Status except_handled(
     Tx *tx, Var **out); /* sys.exception() of the traced program, asked for; NULL: None */
+/* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
+Status except_traceback(Tx *tx, Var **out);
 bool exc_matches(Tx *tx, PyObject *type); /* of tx->exc, built-in classes only */
 /* After ST_RAISE that is swallowed: forgets tx->exc. */
 void exc_clear(Tx *tx);
@@ -157,6 +160,8 @@ void exc_clear(Tx *tx);
 
 /* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). *out NULL: it makes a generator, which is in tx->result. */
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
+/* The builtins of the frame that runs. */
+Status frame_builtins(Tx *tx, DictVar **out);
 /* Runs a class body on its namespace; *out what it returns, the __class__ cell or None. */
 Status frame_body(Tx *tx, FuncVar *fn, Var *ns, Var **out);
 /* Runs until `base` has returned; its value in *out. */
