@@ -6,6 +6,7 @@
 #include "base/switches.h"
 #include "emit/emit.h"
 #include "report.h"
+#include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
 #include "var/wrap.h"
@@ -30,8 +31,9 @@ static Status ambient(Tx *tx)
         return ST_OK;
     if (!ambient_tracable(&why))
         return graph_break(tx, BRK_MODE, "%s", why);
-    const void *block = ambient_block(&tx->arena, &size);
+    void *block = ambient_block(&tx->arena, &size);
     TRY_PTR(block);
+    tx->ambient = block;
     return guard_add(&tx->guards,
                      (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
 }
@@ -62,6 +64,7 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     Frame *f;
     TRY(frame_make(tx, fn, RET_PUSH, &f));
     tx->root = f;
+    f->resumed = p->at != 0;
     for (int i = 0; i < nslots; i++)
         TRY(slot_value(tx, f, slots[i], i, p->at != 0));
     if (p->at != 0) {
@@ -230,6 +233,31 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         r = COMPILE_PLAIN;
     }
     return r;
+}
+
+static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                         int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Var *value = NULL;
+    TRY(tx_init(tx));
+    tx->late = f;
+    TRY(begin(tx, p, func, slots, nslots, exc));
+    tx->break_at = 0;
+    Status st = trace_root(tx, &value);
+    if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
+        return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
+    return emit_entry(tx, p, NULL, out);
+}
+
+CompileResult compile_late(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                           int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Tx tx;
+    *out = NULL;
+    memset(&tx, 0, sizeof tx);
+    Status st = trace_late(&tx, p, func, slots, nslots, exc, f, out);
+    tx_free(&tx);
+    return st == ST_OK ? COMPILE_DONE : st == ST_ERROR ? COMPILE_ERROR : COMPILE_PLAIN;
 }
 
 /* By logging, not by a warning: programs record warnings, and would see one that plain Python does not give. */
