@@ -123,15 +123,11 @@ PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyO
 
 /* -- Models ------------------------------------------------------------------------------ */
 
-void cpy_class_hide(PyTypeObject *t)
+void cpy_class_hide(PyTypeObject *t, PyTypeObject *base)
 {
-    PyObject *key = PyLong_FromVoidPtr(t);
-    for (Py_ssize_t i = 0; key && i < PyTuple_GET_SIZE(t->tp_bases); i++) {
-        PyObject *known =
-            ((PyTypeObject *)PyTuple_GET_ITEM(t->tp_bases, i))->tp_subclasses;
-        if (known && PyDict_Contains(known, key) == 1)
-            PyDict_DelItem(known, key);
-    }
+    PyObject *key = PyLong_FromVoidPtr(t), *known = base->tp_subclasses;
+    if (key && known && PyDict_Contains(known, key) == 1)
+        PyDict_DelItem(known, key);
     Py_XDECREF(key);
     PyErr_Clear();
 }

@@ -158,6 +158,11 @@ LOAD(DICT)
     return put(r, i, d);
 }
 
+LOAD(CLASSDICT)
+{
+    return PyType_Check(BASE) && put(r, i, ((PyTypeObject *)BASE)->tp_dict);
+}
+
 LOAD(TYPE)
 {
     return put(r, i, (PyObject *)Py_TYPE(BASE));

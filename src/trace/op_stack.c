@@ -134,23 +134,39 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 
 /* -- Globals ----------------------------------------------------------------------------- */
 
+static Status builtins_dict(Tx *tx, PyObject *dict, Source *owner, Var **out)
+{
+    void *known;
+    if (ptrmap_get(&tx->wrapped, dict, &known)) {
+        *out = known;
+        return ST_OK;
+    }
+    TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, out));
+    (*out)->real = tx_keep(tx, dict);
+    (*out)->src = source_get(&tx->sources, SRC_BUILTINS, owner, NULL, 0);
+    TRY_PTR((*out)->src);
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, *out) ? ST_OK
+                                                                          : ST_ERROR;
+}
+
+/* Those of the function that was entered are the usual ones; a function may bring others along. */
 static Status builtins_of(Tx *tx, Frame *f, DictVar **out)
 {
+    FuncVar *root = tx->root->fn, *fn = f->fn;
     if (tx->builtins == NULL) {
-        PyObject *dict = PyEval_GetBuiltins();
-        FuncVar *root = tx->root->fn;
-        if (root->v.real)
-            dict = ((PyFunctionObject *)root->v.real)->func_builtins;
-        DictVar *d;
-        TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
-        d->v.real = tx_keep(tx, dict);
-        d->v.src = source_get(&tx->sources, SRC_BUILTINS, root->v.src, NULL, 0);
-        TRY_PTR(d->v.src);
-        if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, d))
-            return ST_ERROR;
-        SET(tx, tx->builtins, &d->v);
+        PyObject *dict = root->v.real ? ((PyFunctionObject *)root->v.real)->func_builtins
+                                      : PyEval_GetBuiltins();
+        Var *usual;
+        TRY(builtins_dict(tx, dict, root->v.src, &usual));
+        SET(tx, tx->builtins, usual);
     }
-    *out = AS(DictVar, tx->builtins);
+    PyObject *own = fn->v.real ? ((PyFunctionObject *)fn->v.real)->func_builtins : NULL;
+    if (fn->builtins == NULL && own && own != tx->builtins->real) {
+        Var *d;
+        TRY(builtins_dict(tx, own, fn->v.src, &d));
+        SET(tx, fn->builtins, d);
+    }
+    *out = AS(DictVar, fn->builtins ? fn->builtins : tx->builtins);
     return ST_OK;
 }
 
@@ -174,6 +190,11 @@ Status op_load_global(Tx *tx, Frame *f, const Ins *in)
     if (in->flag)
         TRY(push(tx, f, NULL));
     return push(tx, f, v);
+}
+
+Status frame_builtins(Tx *tx, DictVar **out)
+{
+    return builtins_of(tx, tx->top, out);
 }
 
 Status load_builtin(Tx *tx, Frame *f, PyObject *name)

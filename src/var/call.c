@@ -139,7 +139,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (name == str___iter__ && a->n == 1)
         return var_iter(tx, c, out);
     if (name == str___next__ && a->n == 1 &&
-        (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
+        (c->kind == &kind_iter || c->kind == &kind_wrapiter || c->kind == &kind_gen)) {
         TRY(var_next(tx, c, out));
         return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
     }
@@ -189,6 +189,8 @@ Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
         st = wrapper_call(tx, b->v.real, &with_self, out);
     if (st == ST_DECLINE)
         st = fold_call(tx, b->v.real, &with_self, out);
+    if (st == ST_DECLINE)
+        st = illegal_call(tx, b->v.real, &with_self);
     return st == ST_DECLINE ? unknown(tx, b->v.real) : st;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "trace/tx.h"
 #include "var/consts.h"
+#include "var/names.h"
 
 static PyTypeObject *numpy_type(const char *name)
 {
@@ -146,6 +147,16 @@ static Status item_of_known(Tx *tx, Var *self, PyObject *key, Var **out)
 static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *k;
+    TRY(var_real(tx, &key));
+    if (key->kind == &kind_object && AS(ObjectVar, key)->content == NULL &&
+        self->type != &PyFrozenSet_Type) {
+        Var *f;
+        TRY(var_special(tx, key, str___index__, &f));
+        if (f == NULL) /* the real one's TypeError, which names the type alone */
+            return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
+                               key->kind->name);
+        TRY(var_index_value(tx, key, &key));
+    }
     TRY(var_const(tx, key, &k));
     if (k == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
