@@ -144,7 +144,8 @@ unsigned cpy_abc_token(void)
 {
     static const unsigned long long *counter;
     if (__builtin_expect(counter == NULL, 0)) {
-        PyObject *module = PyImport_ImportModule("_abc"); /* lives as long as the interpreter */
+        PyObject *module =
+            PyImport_ImportModule("_abc"); /* lives as long as the interpreter */
         counter = abc_counter(module);
         Py_XDECREF(module);
     }
