@@ -202,8 +202,22 @@ static void write_casts(Emit *e, const ActiveCast *c)
     put(e, OP_POP_TOP, 0);
 }
 
-/* Grad mode and open regions of autocast, as the program left them (rule 17). */
-static void write_ambient(Emit *e)
+static Status write_kernels(Emit *e)
+{
+    Tx *tx = e->tx;
+    if (tx->kernels == tx->kernels0)
+        return ST_OK;
+    PyObject *mask = tx_hold(tx, PyLong_FromSize_t(tx->kernels & (KERNELS_ASKED - 1)));
+    TRY_PTR(mask);
+    put_helper(e, HELPER_set_kernels);
+    put_const(e, mask);
+    put_call(e, 1);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
+/* Grad mode, open regions of autocast and kernels of attention, as the program left them (rule 17). */
+static Status write_ambient(Emit *e)
 {
     if (e->tx->grad != e->tx->grad0) {
         put_helper(e, HELPER_set_grad);
@@ -212,6 +226,7 @@ static void write_ambient(Emit *e)
         put(e, OP_POP_TOP, 0);
     }
     write_casts(e, e->tx->casts);
+    return write_kernels(e);
 }
 
 /* What of the ambient state the graph changes while it runs. */
@@ -231,7 +246,7 @@ static Status compose(Emit *e, Var *value)
     TRY(load_result(e, value));
     TRY(emit_fill(e));
     TRY(emit_write_effects(e));
-    write_ambient(e);
+    TRY(write_ambient(e));
     put(e, OP_RETURN_VALUE, 0);
     return ST_OK;
 }

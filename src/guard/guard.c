@@ -42,9 +42,14 @@ static bool has_parameter(GuardKind kind)
            kind == GUARD_DISTINCT;
 }
 
+/* Looks at the newest ones only: a guard that stands twice costs a little time, a walk over all that a long loop has
+ * asked of one source costs the square of it. */
+enum { CHAIN_LOOK = 64 };
+
 static bool in_chain(const GuardList *l, const Guard *g)
 {
-    for (uintptr_t at = g->src->last; at; at = l->g.v[at - 1].prev) {
+    int left = CHAIN_LOOK;
+    for (uintptr_t at = g->src->last; at && left-- > 0; at = l->g.v[at - 1].prev) {
         const Guard *old = &l->g.v[at - 1];
         if (old->kind == g->kind && old->obj == g->obj && old->other == g->other &&
             old->size == g->size && old->p == g->p)

@@ -229,6 +229,11 @@ Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *v
 {
     tx->moves += d->owner == NULL;
     TRY(drop_read(tx, d, key, h));
+    KeyEntry *old = find_in(&d->writes, k, key, h);
+    if (old && old->value != value)
+        TRY(gen_dropped(tx, old->value));
+    if (value->kind == &kind_gen)
+        SET(tx, AS(GenVar, value)->kept, 1);
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }

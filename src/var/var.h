@@ -44,7 +44,10 @@ struct Var {
     PyObject *real;  /* existing object or constant; NULL: made by the trace */
     uintptr_t dirty; /* journalled: on the ledger's list of changed values */
     uint32_t id;     /* emit: number of the temporary; dumps: order of first use */
-    bool by_value; /* a constant that stands for any equal object: an equality guard holds it */
+    uint32_t by_value
+        : 1; /* a constant that stands for any equal object: an equality guard holds it */
+    uint32_t born
+        : 31; /* the step of the trace that made it; 0: it was there at the start */
 };
 
 /* -- The kinds' structs -------------------------------------------------------- */
@@ -215,6 +218,7 @@ typedef struct GenVar {
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
+    uintptr_t kept;  /* an attribute or a dictionary has it; journalled */
 } GenVar;
 
 typedef struct SliceVar {
