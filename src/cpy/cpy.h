@@ -146,6 +146,8 @@ PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *ns);
 /* The class is not told by __subclasses__() of the base. */
 void cpy_class_hide(PyTypeObject *t, PyTypeObject *base);
+/* Changes whenever a class is registered with an ABC. */
+unsigned cpy_abc_token(void);
 /* The class lets go of its attributes. */
 void cpy_class_empty(PyTypeObject *t);
 

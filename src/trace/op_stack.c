@@ -97,11 +97,27 @@ static Status leave_entered(Tx *tx, const Var *old)
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
 }
 
+/* The same for a new list or tuple: what it alone may still hold. */
+static Status leave_new(Tx *tx, Var *old)
+{
+    bool list = old->kind == &kind_list, tuple = old->kind == &kind_tuple;
+    Var **v = list ? AS(ListVar, old)->items.v : tuple ? AS(TupleVar, old)->items : NULL;
+    size_t n = list    ? AS(ListVar, old)->items.n
+               : tuple ? (size_t)AS(TupleVar, old)->n
+                       : 0;
+    for (size_t i = 0; i < n && i < MANY; i++)
+        if (v[i]->real && v[i]->kind != &kind_const && cpy_finalized(v[i]->real))
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(v[i]->real)->tp_name);
+    return ST_OK;
+}
+
 /* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
     TRY(gen_left(tx, old));
+    if (old && o == NULL)
+        return leave_new(tx, old);
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = cpy_finalized(o);

@@ -31,10 +31,11 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(const_peek(tx, name, &arg));
         return var_call1(tx, hook, arg, out);
     }
-    PyObject *mod = PyModule_GetNameObject(self->real);
-    if (mod == NULL)
+    PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
+    if (mod == NULL) {
         PyErr_Clear();
-    TRY_PTR(tx_hold(tx, mod ? mod : PyUnicode_FromString("?")));
+        return raise_type(tx, PyExc_AttributeError, "module has no attribute '%U'", name);
+    }
     return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod,
                       name);
 }
