@@ -306,7 +306,7 @@ Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out)
         return ST_ERROR;
     TRY(close_casts(tx));
     TRY(plan(&e, value));
-    TRY(emit_distinct(tx));
+    TRY(emit_distinct(tx, p->options));
     Entry *x = mem_alloc(sizeof *x);
     TRY_PTR(x);
     Status st = fill_entry(&e, value, x);
