@@ -92,6 +92,14 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     return ST_OK;
 }
 
+/* On twins, whatever mode the program is in. */
+static Status trace(Tx *tx, Var **value)
+{
+    PyObject *mode = inference_leave();
+    Status st = mode == NULL && PyErr_Occurred() ? ST_ERROR : trace_root(tx, value);
+    return inference_return(mode) < 0 ? ST_ERROR : st;
+}
+
 /* A trace that came to its end, or to a break whose state can be made again. */
 static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
 {
@@ -123,7 +131,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
 static CompileResult run(Tx *tx, Point *p, Entry **out)
 {
     Var *value = NULL;
-    Status st = trace_root(tx, &value);
+    Status st = trace(tx, &value);
+    if (tx->modes && (st == ST_OK || (st == ST_BREAK && !p->options->fullgraph)))
+        return COMPILE_AGAIN;
     if (st == ST_OK)
         return finish(tx, p, value, out);
     if (st != ST_BREAK)
@@ -138,11 +148,12 @@ static CompileResult run(Tx *tx, Point *p, Entry **out)
 
 static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
                              PyObject *const *slots, int nslots, PyObject *exc,
-                             Entry **out)
+                             bool no_modes, Entry **out)
 {
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
+    tx->no_modes = no_modes;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK)
@@ -173,7 +184,13 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         report_miss(p->co, why);
         Py_XDECREF(why);
     }
-    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, out);
+    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, false, out);
+    if (r ==
+        COMPILE_AGAIN) { /* it ended in a region that only the real thing can leave open */
+        tx_free(&tx);
+        memset(&tx, 0, sizeof tx);
+        r = attempt(&tx, p, func, slots, nslots, exc, true, out);
+    }
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
         r = COMPILE_PLAIN;
@@ -191,7 +208,7 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     tx->late = f;
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
-    Status st = trace_root(tx, &value);
+    Status st = trace(tx, &value);
     if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);

@@ -92,6 +92,7 @@ typedef enum {
                       * compiling goes on behind it), or NULL: the point is plain from now on */
     COMPILE_SKIP,    /* not with these arguments */
     COMPILE_PLAIN,   /* cannot be compiled here and never will */
+    COMPILE_AGAIN,   /* inside of the pipeline only: with fewer liberties */
     COMPILE_ERROR, /* a Python exception is set and goes to the caller (fullgraph, KeyboardInterrupt, backend) */
 } CompileResult;
 

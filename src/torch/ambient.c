@@ -253,6 +253,14 @@ bool ambient_grad_enabled(void)
     return ask("is_grad_enabled", NULL, &ok) == 1;
 }
 
+bool ambient_inference(void)
+{
+    if (ambient_fast && (my_words != NULL || find_mine()))
+        return FIELD(uint8_t, my_state, STATE_BITS) & BIT_INFERENCE;
+    bool ok = true;
+    return ask("is_inference_mode_enabled", NULL, &ok) == 1;
+}
+
 void ambient_set_grad(bool on)
 {
     if (torch_lib.grad_set) {

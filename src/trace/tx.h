@@ -49,6 +49,14 @@ typedef struct ActiveCast {
     PyObject *entered[4]; /* device, dtype, enabled, cache */
 } ActiveCast;
 
+/* An inference_mode region that is open. */
+typedef struct ActiveMode {
+    struct ActiveMode *up;
+    Var *self;
+    uint32_t node;
+    uintptr_t grad, inference; /* before it */
+} ActiveMode;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -79,6 +87,11 @@ struct Tx {
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t inference; /* traced inference mode; journalled */
+    uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
+    ActiveMode *
+        modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
+    bool no_modes;     /* after one that would have: regions are breaks */
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */

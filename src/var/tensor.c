@@ -274,11 +274,11 @@ static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
     TensorVar *known = t->same ? AS(TensorVar, t->same) : t;
     bool existed = known->v.real != NULL;
-    int yes = existed ? ask(Py_NewRef(known->v.real), "is_inference")
-                      : ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
+    int yes =
+        existed ? ask(Py_NewRef(known->v.real), "is_inference") : (int)tx->inference;
     if (yes < 0)
         return raise_now(tx);
-    if (!existed && (yes || known->external))
+    if (!existed && (yes || known->external || tx->inferred))
         return graph_break(tx, BRK_NO_SLOT, "is_inference() of a result");
     *out = tx_bool(tx, yes);
     return ST_OK;
@@ -290,7 +290,7 @@ static Status is_view(Tx *tx, TensorVar *t, const Args *a, Var **out)
     Var *known = identity_of(&t->v);
     TRY(sure_identity(tx, &t->v));
     if (known->real == NULL)
-        return ST_DECLINE;
+        return tx->inferred ? graph_break(tx, BRK_LAYOUT, "%s", "_is_view") : ST_DECLINE;
     TRY(torch_facts(tx, t));
     int yes = ask(Py_NewRef(known->real), "_is_view");
     if (yes < 0)
