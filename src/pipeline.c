@@ -31,8 +31,9 @@ static Status ambient(Tx *tx)
         return ST_OK;
     if (!ambient_tracable(&why))
         return graph_break(tx, BRK_MODE, "%s", why);
-    const void *block = ambient_block(&tx->arena, &size);
+    void *block = ambient_block(&tx->arena, &size);
     TRY_PTR(block);
+    tx->ambient = block;
     return guard_add(&tx->guards,
                      (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
 }
@@ -54,7 +55,7 @@ static Status slot_value(Tx *tx, Frame *f, PyObject *obj, int i, bool resumed)
     if (obj != NULL)
         return lazy_new(tx, obj, src, &f->slots[i]);
     if (resumed && i < f->code->nlocalsplus)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+        return guard_bound(&tx->guards, src, false);
     return ST_OK;
 }
 
@@ -63,6 +64,7 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     Frame *f;
     TRY(frame_make(tx, fn, RET_PUSH, &f));
     tx->root = f;
+    f->resumed = p->at != 0;
     for (int i = 0; i < nslots; i++)
         TRY(slot_value(tx, f, slots[i], i, p->at != 0));
     if (p->at != 0) {
@@ -100,10 +102,48 @@ static Status trace(Tx *tx, Var **value)
     return inference_return(mode) < 0 ? ST_ERROR : st;
 }
 
-/* A trace that came to its end, or to a break whose state can be made again. */
-static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
+/* A trace that is to be made once more, with a break at instruction `at`: what that one makes cannot be made again after
+ * the graph. */
+typedef struct Again {
+    uint64_t at; /* 0: no */
+    Break why;   /* the text is ours */
+    int tries;
+    bool no_modes; /* without regions that only the real thing can leave open */
+} Again;
+
+enum { MAX_TRIES = 8 };
+
+static bool again(Again *a, const Break *brk)
 {
+    if (brk->born == 0 || a->tries >= MAX_TRIES)
+        return false;
+    size_t n = strlen(brk->text) + 1;
+    char *text = mem_resize(a->why.text, n);
+    if (text == NULL) {
+        PyErr_Clear();
+        return false;
+    }
+    memcpy(text, brk->text, n);
+    a->why = *brk;
+    a->why.text = text;
+    a->at = brk->born;
+    a->tries++;
+    return true;
+}
+
+/* A trace that came to its end, or to a break whose state can be made again. */
+static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
+{
+    Break met = tx->brk, late;
     Status st = emit_entry(tx, p, value, out);
+    if (st == ST_BREAK && again(a, &tx->brk))
+        return COMPILE_PLAIN;
+    if (value == NULL) {
+        late = tx->brk;
+        tx->brk = met;
+        report_break(tx);
+        tx->brk = late;
+    }
     if (st == ST_BREAK && p->options->fullgraph) {
         report_raise(tx);
         return COMPILE_ERROR;
@@ -128,36 +168,44 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
     return COMPILE_DONE;
 }
 
-static CompileResult run(Tx *tx, Point *p, Entry **out)
+static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
 {
     Var *value = NULL;
     Status st = trace(tx, &value);
     if (tx->modes && (st == ST_OK || (st == ST_BREAK && !p->options->fullgraph)))
-        return COMPILE_AGAIN;
+        return a->no_modes = true, COMPILE_AGAIN;
     if (st == ST_OK)
-        return finish(tx, p, value, out);
+        return finish(tx, p, value, a, out);
     if (st != ST_BREAK)
         return COMPILE_ERROR;
     if (p->options->fullgraph && tx->brk.id != BRK_UNCAUGHT) {
         report_raise(tx);
         return COMPILE_ERROR;
     }
-    report_break(tx);
-    return finish(tx, p, NULL, out);
+    return finish(tx, p, NULL, a, out);
 }
 
 static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
-                             PyObject *const *slots, int nslots, PyObject *exc,
-                             bool no_modes, Entry **out)
+                             PyObject *const *slots, int nslots, PyObject *exc, Again *a,
+                             Entry **out)
 {
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
-    tx->no_modes = no_modes;
+    tx->no_modes = a->no_modes;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
+    if (st == ST_OK && a->at) {
+        tx->break_at = a->at;
+        tx->why = &a->why;
+        a->at = 0;
+    }
     if (st == ST_OK)
-        return run(tx, p, out);
+        return run(tx, p, a, out);
+    if (st == ST_BREAK && tx->root == NULL) {
+        tx->brk.co = p->co;
+        tx->brk.line = p->co->co_firstlineno;
+    }
     if (st == ST_BREAK && tx->root == NULL && !p->options->fullgraph) {
         report_break(tx);
         return COMPILE_PLAIN;
@@ -170,9 +218,8 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
                             int nslots, PyObject *exc, Entry **out)
 {
-    Tx tx;
+    Tx tx = { 0 };
     *out = NULL;
-    memset(&tx, 0, sizeof tx);
     if (p->at == 0 && !p->options->fullgraph && !switches.capture_without_tensors &&
         !touch_possible(func, slots, nslots))
         return COMPILE_SKIP;
@@ -184,19 +231,18 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         report_miss(p->co, why);
         Py_XDECREF(why);
     }
-    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, false, out);
-    if (r ==
-        COMPILE_AGAIN) { /* it ended in a region that only the real thing can leave open */
+    Again more = { 0 };
+    CompileResult r;
+    do {
+        r = attempt(&tx, p, func, slots, nslots, exc, &more, out);
+        report_steps(tx.steps);
         tx_free(&tx);
-        memset(&tx, 0, sizeof tx);
-        r = attempt(&tx, p, func, slots, nslots, exc, true, out);
-    }
+    } while (more.at || r == COMPILE_AGAIN);
+    mem_free(more.why.text);
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
         r = COMPILE_PLAIN;
     }
-    report_steps(tx.steps);
-    tx_free(&tx);
     return r;
 }
 
@@ -206,10 +252,12 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     Var *value = NULL;
     TRY(tx_init(tx));
     tx->late = f;
+    tx->no_modes = f->no_modes;
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
+    if (st != ST_BREAK ||
+        tx->modes) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

@@ -116,10 +116,37 @@ static Status plan_graph(Emit *e)
     return ST_OK;
 }
 
+static bool planned(const Emit *e, const Var *v)
+{
+    for (size_t i = 0; i < e->items.n; i++)
+        if (e->items.v[i]->v == v)
+            return true;
+    return false;
+}
+
+/* A generator that nobody can reach any more was closed when its last reference went, somewhere on the way here: the
+ * trace has to end before the first of them is begun. */
+static Status abandoned(Emit *e)
+{
+    GenVar *first = NULL;
+    for (size_t i = 0; i < e->tx->gens.n; i++) {
+        GenVar *g = e->tx->gens.v[i];
+        if (gen_open(g) && !planned(e, &g->v) && (!first || g->begun < first->begun))
+            first = g;
+    }
+    if (first == NULL)
+        return ST_OK;
+    Status st =
+        graph_break(e->tx, BRK_ABANDONED, "%U", first->frame->code->co->co_qualname);
+    e->tx->brk.born = first->begun;
+    return st;
+}
+
 static Status plan(Emit *e, Var *value)
 {
     TRY(load_result(e, value));
     TRY(emit_list_effects(e));
+    TRY(abandoned(e));
     return plan_graph(e);
 }
 
@@ -202,8 +229,22 @@ static void write_casts(Emit *e, const ActiveCast *c)
     put(e, OP_POP_TOP, 0);
 }
 
-/* Grad mode and open regions of autocast, as the program left them (rule 17). */
-static void write_ambient(Emit *e)
+static Status write_kernels(Emit *e)
+{
+    Tx *tx = e->tx;
+    if (tx->kernels == tx->kernels0)
+        return ST_OK;
+    PyObject *mask = tx_hold(tx, PyLong_FromSize_t(tx->kernels & (KERNELS_ASKED - 1)));
+    TRY_PTR(mask);
+    put_helper(e, HELPER_set_kernels);
+    put_const(e, mask);
+    put_call(e, 1);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
+/* Grad mode, open regions of autocast and kernels of attention, as the program left them (rule 17). */
+static Status write_ambient(Emit *e)
 {
     if (e->tx->grad != e->tx->grad0) {
         put_helper(e, HELPER_set_grad);
@@ -212,6 +253,7 @@ static void write_ambient(Emit *e)
         put(e, OP_POP_TOP, 0);
     }
     write_casts(e, e->tx->casts);
+    return write_kernels(e);
 }
 
 /* What of the ambient state the graph changes while it runs. */
@@ -231,7 +273,7 @@ static Status compose(Emit *e, Var *value)
     TRY(load_result(e, value));
     TRY(emit_fill(e));
     TRY(emit_write_effects(e));
-    write_ambient(e);
+    TRY(write_ambient(e));
     put(e, OP_RETURN_VALUE, 0);
     return ST_OK;
 }
@@ -293,6 +335,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
+    x->no_modes = tx->no_modes;
     x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;

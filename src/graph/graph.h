@@ -36,7 +36,7 @@ typedef enum {
     NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
 } NodeKind;
 
-enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2 };
+enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2, SWITCHES_KERNELS = 4 };
 
 typedef struct Node {
     NodeKind kind;

@@ -165,7 +165,7 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     AmbientSaved before;
     PyObject *numbers = __builtin_expect(e->draws, 0) ? generator_state() : NULL;
     if (__builtin_expect(e->switches != 0, 0))
-        ambient_save(&before, e->switches & SWITCHES_CAST);
+        ambient_save(&before, e->switches);
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out == NULL, 0) && e->switches)
         ambient_restore(&before);
@@ -203,6 +203,7 @@ static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const
     GraphFailure *f = fx_failure((*e)->graph);
     if (f != NULL && deopt_can()) {
         drop_traceback_head();
+        f->no_modes = (*e)->no_modes;
         go = run_late(t, p, func, slots, nslots, f, e, out);
     }
     fx_failure_free(f);
@@ -465,8 +466,6 @@ static Act finish(Tramp *t, int index, PyObject *value)
  * one is where compiling goes on. */
 static int index_behind(PointTable *t, const Exit *x)
 {
-    if (x == NULL)
-        return -1;
     int index = t->c->index_of[x->frames[0].at];
     if (x->nframes > 1)
         return t->c->index_of[x->frames[0].resume];
@@ -483,26 +482,39 @@ static bool live_at(PointTable *t, int index)
     return false;
 }
 
-/* A point whose trace has no graph: plainly on, to behind the break; not for ever, though, if
- * that leads to no graph either. */
-static Act idle(PointTable *t, Point *p, const Entry *e)
-{
-    int index = index_behind(t, e->exit);
-    if (index < 0 || live_at(t, index))
-        return ACT_PLAIN;
-    if (p->idle < run_idle_budget)
-        table_stop(t, index, true);
-    else if (p->idle == run_idle_budget)
-        table_stop(t, index, false);
-    p->idle += p->idle <= run_idle_budget;
-    return ACT_PLAIN;
-}
-
 /* A point that keeps being met for nothing is no place to stop at. */
 static void missed(PointTable *t, int index, Point *p)
 {
-    if (p->idle <= run_idle_budget && ++p->idle == run_idle_budget)
+    p->idle += p->idle < run_idle_budget;
+    if (p->idle >= run_idle_budget)
         table_stop(t, index, false);
+}
+
+static void stop_unless_live(PointTable *t, int index, bool on)
+{
+    if (index >= 0 && !live_at(t, index))
+        table_stop(t, index, on);
+}
+
+/* Loops that have no graph are left alone, what stands behind them is not. */
+static void stop_behind_loops(PointTable *t, int index)
+{
+    for (int i = 0; i <= index; i++)
+        if (t->c->ins[i].op == OP_FOR_ITER && t->c->ins[i].target > index)
+            stop_unless_live(t, t->c->ins[i].target, true);
+}
+
+/* A point whose trace has no graph: plainly on, to behind the break or the end of the loop; not
+ * for ever, though, if that leads to no graph either. */
+static Act idle(PointTable *t, Point *p, const Entry *e)
+{
+    int own = t->c->index_of[p->at];
+    if (p->idle < run_idle_budget)
+        stop_behind_loops(t, e->exit ? t->c->index_of[e->exit->frames[0].at] : own);
+    missed(t, own, p);
+    if (e->exit != NULL)
+        stop_unless_live(t, index_behind(t, e->exit), p->idle < run_idle_budget);
+    return ACT_PLAIN;
 }
 
 static Act do_enter(Tramp *t)
@@ -527,7 +539,10 @@ static Act do_enter(Tramp *t)
         if (e != NULL)
             drop_traceback_head();
         return raise_in_top(t, index, false);
-    case GO_PLAIN: missed(o->t, index, p);
+    case GO_PLAIN:
+        if (p->idle < run_idle_budget)
+            stop_behind_loops(o->t, index);
+        missed(o->t, index, p);
     }
     return ACT_PLAIN;
 }
@@ -655,7 +670,7 @@ PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int
     case GO_LATE: return run_failed(&t, func, e, out);
     case GO_IDLE:
         if (e->exit != NULL &&
-            (p->idle <= run_idle_budget || table_stops(p->table) != NULL))
+            (p->idle < run_idle_budget || table_stops(p->table) != NULL))
             return run_idle(&t, p, func, slots, nslots, e);
         *plain = true;
         return NULL;

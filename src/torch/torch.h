@@ -56,7 +56,7 @@ PyObject *meta_size(PyObject *tensor);   /* torch.Size, new reference */
 /* -- Ambient state (torch/ambient.c) ------------------------------------------ */
 
 /* Snapshot of grad mode, inference mode, autocast, default dtype, modes, deterministic … for GUARD_AMBIENT. */
-const void *ambient_block(Arena *a, size_t *size);
+void *ambient_block(Arena *a, size_t *size);
 bool ambient_tracable(
     const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
 bool ambient_grad_enabled(void);
@@ -68,6 +68,15 @@ PyObject *inference_leave(void);
 int inference_return(
     PyObject *mode); /* steals; keeps the exception that may be set; -1 with an exception */
 void ambient_set_grad(bool on);
+
+/* Kernels that scaled_dot_product_attention may choose from: a bit each, in this order. */
+enum { KERNELS = 5, KERNELS_ASKED = 1 << KERNELS };
+extern const struct KernelName {
+    const char *flag, *member; /* torch._C._get_<flag>_sdp_enabled, SDPBackend.<member> */
+} kernel_names[KERNELS];
+unsigned ambient_kernels(void);
+void ambient_set_kernels(unsigned mask);
+void ambient_ask_kernels(void *block); /* the guard compares them too from now on */
 
 /* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
 
@@ -83,7 +92,8 @@ int autocast_read(Autocast *a);        /* the real state; -1 with an exception *
 void autocast_set(const Autocast *a);  /* keeps the exception that may be set */
 
 typedef struct AmbientSaved {
-    bool grad, casts;
+    bool grad, casts, kernels;
+    unsigned mask;
     Autocast cast;
     int nesting;
 } AmbientSaved;
@@ -92,8 +102,8 @@ typedef struct AmbientSaved {
 PyObject *generator_state(void);
 void generator_restore(PyObject *state);
 
-/* Before a graph that switches modes, and after it has failed. `casts`: autocast too. */
-void ambient_save(AmbientSaved *s, bool casts);
+/* Before a graph that switches modes (SWITCHES_ of graph.h), and after it has failed. */
+void ambient_save(AmbientSaved *s, uint8_t switches);
 void ambient_restore(const AmbientSaved *s);
 
 /* -- Which callables become nodes (torch/classify.c) --------------------------- */

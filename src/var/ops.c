@@ -417,5 +417,10 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
         v->kind == &kind_slice)
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
+    if (v->kind == &kind_opaque && v->real && key_plain(v->real)) {
+        *key = v->real;
+        *h = PyObject_Hash(v->real);
+        return key_pinned(tx, v, *key);
+    }
     return graph_break(tx, BRK_DYN_KEY, "%s", v->type ? v->type->tp_name : v->kind->name);
 }
