@@ -574,7 +574,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (question)
         return answer(&b, &n, op, result, out);
-    if (op.mutates && b.external && tx->inference)
+    if (op.mutates && b.external && tx->strange)
         return graph_break(tx, BRK_TORCH_CALL, "%s",
                            "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));

@@ -91,6 +91,7 @@ struct Tx {
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
     uintptr_t inference; /* traced inference mode; journalled */
+    uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *
         modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
@@ -105,8 +106,9 @@ struct Tx {
         kernels0; /* kernels of attention that are allowed, now and at the start; 0: not asked. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
-    uintptr_t inference; /* an input is an inference tensor; journalled */
-    size_t nops;         /* graph operations so far; journalled */
+    uintptr_t
+        strange; /* an input is an inference tensor, and the mode was not on at the start; journalled */
+    size_t nops; /* graph operations so far; journalled */
     bool held; /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
     size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;

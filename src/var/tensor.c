@@ -42,11 +42,10 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     TRY_PTR(t->device);
     t->external = true;
     int inference = ask(Py_NewRef(o), "is_inference");
-    if (inference > 0) /* as any other while the mode is on */
-        inference = !ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
-    if (PyErr_Occurred())
+    if (inference < 0)
         return ST_ERROR;
-    SET(tx, tx->inference, tx->inference | (uintptr_t)inference);
+    if (inference && !tx->inference0) /* as any other while the mode is on */
+        SET(tx, tx->strange, 1);
     *out = &t->v;
     return ST_OK;
 }
