@@ -271,7 +271,7 @@ static Status super_context(Tx *tx, Var **cls, Var **self)
     if (co->co_argcount == 0)
         return raise_type(tx, PyExc_RuntimeError, "super(): no arguments");
     *self = f->slots[0];
-    if (*self && (*self)->kind == &kind_cell)
+    if (*self && (f->code->kinds[0] & SLOT_CELL))
         TRY(content_of(tx, *self, self));
     if (*self == NULL)
         return raise_type(tx, PyExc_RuntimeError, "super(): arg[0] deleted");

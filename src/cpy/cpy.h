@@ -108,6 +108,8 @@ PyObject *cpy_special(PyObject *obj, PyObject *name);
 
 /* -- Generators ---------------------------------------------------------------- */
 
+/* A generator that waits, of code with handlers, or an iterator over one: it may have something to do when it goes. */
+bool cpy_gen_open(PyObject *o);
 /* Calls a generator function with None for every argument: nothing of it runs. New reference. */
 PyObject *cpy_gen_blank(PyFunctionObject *func);
 /* A suspended generator of func's code that goes on behind the YIELD_VALUE at `unit` (its lasti). slots (borrowed): fast slots, then the
@@ -144,6 +146,8 @@ PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *ns);
 /* The class is not told by __subclasses__() of the base. */
 void cpy_class_hide(PyTypeObject *t, PyTypeObject *base);
+/* Changes whenever a class is registered with an ABC. */
+unsigned cpy_abc_token(void);
 /* The class lets go of its attributes. */
 void cpy_class_empty(PyTypeObject *t);
 

@@ -116,10 +116,37 @@ static Status plan_graph(Emit *e)
     return ST_OK;
 }
 
+static bool planned(const Emit *e, const Var *v)
+{
+    for (size_t i = 0; i < e->items.n; i++)
+        if (e->items.v[i]->v == v)
+            return true;
+    return false;
+}
+
+/* A generator that nobody can reach any more was closed when its last reference went, somewhere on the way here: the
+ * trace has to end before the first of them is begun. */
+static Status abandoned(Emit *e)
+{
+    GenVar *first = NULL;
+    for (size_t i = 0; i < e->tx->gens.n; i++) {
+        GenVar *g = e->tx->gens.v[i];
+        if (gen_open(g) && !planned(e, &g->v) && (!first || g->begun < first->begun))
+            first = g;
+    }
+    if (first == NULL)
+        return ST_OK;
+    Status st =
+        graph_break(e->tx, BRK_ABANDONED, "%U", first->frame->code->co->co_qualname);
+    e->tx->brk.born = first->begun;
+    return st;
+}
+
 static Status plan(Emit *e, Var *value)
 {
     TRY(load_result(e, value));
     TRY(emit_list_effects(e));
+    TRY(abandoned(e));
     return plan_graph(e);
 }
 

@@ -94,6 +94,11 @@ Status guard_add(GuardList *l, Guard g)
     return ST_OK;
 }
 
+Status guard_bound(GuardList *l, Source *s, bool bound)
+{
+    return guard_add(l, (Guard){ .kind = bound ? GUARD_BOUND : GUARD_UNBOUND, .src = s });
+}
+
 Status guard_type(GuardList *l, Source *s, PyTypeObject *t)
 {
     return guard_add(l, (Guard){ .kind = GUARD_TYPE, .src = s, .obj = (PyObject *)t });
@@ -152,6 +157,25 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
                                  .obj = (PyObject *)t,
                                  .key = key,
                                  .obj2 = value });
+}
+
+Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes)
+{
+    void *subs;
+    if (!ptrmap_get(&l->abcs, cls, &subs)) {
+        subs = arena_alloc(l->arena, sizeof(PtrMap));
+        TRY_PTR(subs);
+        if (!ptrmap_put(&l->abcs, l->arena, l->journal, cls, subs))
+            return ST_ERROR;
+    }
+    if (ptrmap_get(subs, sub, NULL))
+        return ST_OK;
+    if (!ptrmap_put(subs, l->arena, l->journal, sub, NULL))
+        return ST_ERROR;
+    return guard_add(l, (Guard){ .kind = GUARD_ABC,
+                                 .obj = (PyObject *)cls,
+                                 .obj2 = (PyObject *)sub,
+                                 .n = yes });
 }
 
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead)

@@ -40,6 +40,7 @@ typedef struct GuardList {
     Journal *journal;
     VEC(Guard) g;
     PtrMap classes;  /* class -> PtrMap of the names asked */
+    PtrMap abcs;     /* ABC -> PtrMap of the classes asked about */
     uintptr_t asked; /* bit set of the GuardKinds without a source; journalled */
 } GuardList;
 
@@ -48,6 +49,8 @@ typedef struct GuardList {
  * source is the SRC_DICT of the instance (which materialises nothing unless it is exported). */
 Status guard_add(GuardList *l, Guard g);
 
+/* That the place of s holds something (or nothing): for whoever goes on without asking what. */
+Status guard_bound(GuardList *l, Source *s, bool bound);
 Status guard_type(GuardList *l, Source *s, PyTypeObject *t);
 Status guard_is(GuardList *l, Source *s, PyObject *obj);
 Status guard_eq(GuardList *l, Source *s, PyObject *value);
@@ -55,6 +58,8 @@ Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
 Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
 /* A number in a class that changes: written by the code that reads it (`stored`), or seen to change before. */
 bool class_counter(PyObject *name, PyObject *value, bool stored);
+/* issubclass(sub, cls) for an ABC. */
+Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
                    PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);

@@ -70,10 +70,21 @@ static Status unbound(Tx *tx, Frame *f, int slot)
         "cannot access local variable '%U' where it is not associated with a value", name);
 }
 
+/* A slot that a later entry at this point may find unbound. */
+static Status bound(Tx *tx, const Var *v)
+{
+    if (!tx->resumed || v->src == NULL || v->src->kind != SRC_SLOT)
+        return ST_OK;
+    return guard_bound(&tx->guards, v->src, true);
+}
+
 Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = f->slots[in->arg];
-    return v ? push(tx, f, v) : unbound(tx, f, in->arg);
+    if (v == NULL)
+        return unbound(tx, f, in->arg);
+    TRY(bound(tx, v));
+    return push(tx, f, v);
 }
 
 enum { MANY = 16 };
@@ -86,11 +97,27 @@ static Status leave_entered(Tx *tx, const Var *old)
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
 }
 
+/* The same for a new list or tuple: what it alone may still hold. */
+static Status leave_new(Tx *tx, Var *old)
+{
+    bool list = old->kind == &kind_list, tuple = old->kind == &kind_tuple;
+    Var **v = list ? AS(ListVar, old)->items.v : tuple ? AS(TupleVar, old)->items : NULL;
+    size_t n = list    ? AS(ListVar, old)->items.n
+               : tuple ? (size_t)AS(TupleVar, old)->n
+                       : 0;
+    for (size_t i = 0; i < n && i < MANY; i++)
+        if (v[i]->real && v[i]->kind != &kind_const && cpy_finalized(v[i]->real))
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(v[i]->real)->tp_name);
+    return ST_OK;
+}
+
 /* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
     TRY(gen_left(tx, old));
+    if (old && o == NULL)
+        return leave_new(tx, old);
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = cpy_finalized(o);
@@ -114,6 +141,7 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 {
     if (f->slots[in->arg] == NULL)
         return unbound(tx, f, in->arg);
+    TRY(bound(tx, f->slots[in->arg]));
     TRY(leave_slot(tx, f->slots[in->arg]));
     TRY(drop(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], NULL);

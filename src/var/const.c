@@ -244,6 +244,17 @@ static Status const_repr(Tx *tx, Var *self, bool str, Var **out)
     return fold(tx, self, str ? PyObject_Str(self->real) : PyObject_Repr(self->real), out);
 }
 
+/* The built-in comparison with the built-in part of an object: 2.0 == IntFlag(2). */
+static Status const_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    Var *theirs = other->kind == &kind_object ? AS(ObjectVar, other)->content : NULL;
+    richcmpfunc compare = self->type->tp_richcompare;
+    *out = tx->notimpl;
+    if (theirs == NULL || theirs->kind != &kind_const || compare == NULL)
+        return ST_OK;
+    return const_new(tx, compare(self->real, theirs->real, op), out);
+}
+
 /* -- The kind --------------------------------------------------------------- */
 
 const VarKind kind_const = {
@@ -254,6 +265,7 @@ const VarKind kind_const = {
     .getitem = const_getitem,
     .contains = const_contains,
     .truth = const_truth,
+    .compare = const_compare,
     .iter = const_iter,
     .unary = const_unary,
     .hash = const_hash,

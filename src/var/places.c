@@ -37,10 +37,11 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(const_peek(tx, name, &arg));
         return var_call2(tx, hook, self, arg, out);
     }
-    PyObject *mod = PyModule_GetNameObject(self->real);
-    if (mod == NULL)
+    PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
+    if (mod == NULL) {
         PyErr_Clear();
-    TRY_PTR(tx_hold(tx, mod ? mod : PyUnicode_FromString("?")));
+        return raise_type(tx, PyExc_AttributeError, "module has no attribute '%U'", name);
+    }
     return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod,
                       name);
 }
@@ -104,7 +105,8 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
     Source *s = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
     TRY_PTR(s);
     if (o == NULL)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
+        return guard_bound(&tx->guards, s, false);
+    TRY(guard_bound(&tx->guards, s, true));
     TRY(lazy_new(tx, o, s, out));
     SET(tx, c->content, *out);
     return ST_OK;
