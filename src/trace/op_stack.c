@@ -73,6 +73,8 @@ static Status unbound(Tx *tx, Frame *f, int slot)
 Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = f->slots[in->arg];
+    if (v && tx->resumed && v->src && v->src->kind == SRC_SLOT)
+        TRY(guard_add(&tx->guards, (Guard){ .kind = GUARD_BOUND, .src = v->src }));
     return v ? push(tx, f, v) : unbound(tx, f, in->arg);
 }
 

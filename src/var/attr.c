@@ -143,7 +143,7 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
             return graph_break(tx, BRK_NO_SLOT, "unset slot '%U'", name);
         Source *src = source_get(&tx->sources, SRC_MEMBER, v->src, name, m->offset);
         TRY_PTR(src);
-        return lazy_new(tx, o, src, out);
+        return lazy_there(tx, o, src, out);
     }
     if (e == NULL || e->value == NULL)
         return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",

@@ -101,7 +101,7 @@ static Status read_real(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **ou
     if (real != NULL) {
         Source *s = item_source(tx, d, key);
         MEM(s);
-        TRY(lazy_new(tx, real, s, out));
+        TRY(lazy_there(tx, real, s, out));
     } else {
         Source *s = place(tx, d);
         MEM(s && (key = interned(tx, key)) != NULL);

@@ -99,7 +99,7 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
     TRY_PTR(s);
     if (o == NULL)
         return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
-    TRY(lazy_new(tx, o, s, out));
+    TRY(lazy_there(tx, o, s, out));
     SET(tx, c->content, *out);
     return ST_OK;
 }

@@ -308,6 +308,8 @@ Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out);
 
 /* An existing object found at a source: lazy, unguarded. obj is kept alive by the trace. */
 Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* The same where on later calls there may be nothing: that there is something was asked, whatever becomes of it. */
+Status lazy_there(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* The same, asked at once: guards its type, merges aliases (var/wrap.c). */
 Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */
