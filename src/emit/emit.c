@@ -100,10 +100,26 @@ static Status load_result(Emit *e, Var *value)
     return value ? emit_load(e, value) : emit_load_frames(e);
 }
 
+/* Dead nodes that would raise or warn stay; true if there are any. */
+static bool keep_what_may_fail(Graph *g)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        Node *n = &g->node.v[i];
+        if (n->kind == NODE_INPUT || n->live || dead_node_goes(g, n))
+            continue;
+        n->pure = false;
+        any = true;
+    }
+    return any;
+}
+
 static Status plan_graph(Emit *e)
 {
     Graph *g = &e->tx->graph;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
+    if (keep_what_may_fail(g))
+        e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
