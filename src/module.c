@@ -167,6 +167,7 @@ PyMODINIT_FUNC PyInit__engine(void)
 {
     switches_init();
     run_compile = compile_point;
+    run_compile_late = compile_late;
     run_check = guards_check;
     run_guards_free = guards_free;
     run_limit_warning = pipeline_limit;

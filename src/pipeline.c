@@ -6,6 +6,7 @@
 #include "base/switches.h"
 #include "emit/emit.h"
 #include "report.h"
+#include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
 #include "var/wrap.h"
@@ -30,8 +31,9 @@ static Status ambient(Tx *tx)
         return ST_OK;
     if (!ambient_tracable(&why))
         return graph_break(tx, BRK_MODE, "%s", why);
-    const void *block = ambient_block(&tx->arena, &size);
+    void *block = ambient_block(&tx->arena, &size);
     TRY_PTR(block);
+    tx->ambient = block;
     return guard_add(&tx->guards,
                      (Guard){ .kind = GUARD_AMBIENT, .p = block, .size = size });
 }
@@ -62,6 +64,7 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     Frame *f;
     TRY(frame_make(tx, fn, RET_PUSH, &f));
     tx->root = f;
+    f->resumed = p->at != 0;
     for (int i = 0; i < nslots; i++)
         TRY(slot_value(tx, f, slots[i], i, p->at != 0));
     if (p->at != 0) {
@@ -91,10 +94,47 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     return ST_OK;
 }
 
-/* A trace that came to its end, or to a break whose state can be made again. */
-static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
+/* A trace that is to be made once more, with a break at instruction `at`: what that one makes cannot be made again after
+ * the graph. */
+typedef struct Again {
+    uint64_t at; /* 0: no */
+    Break why;   /* the text is ours */
+    int tries;
+} Again;
+
+enum { MAX_TRIES = 8 };
+
+static bool again(Again *a, const Break *brk)
 {
+    if (brk->born == 0 || a->tries >= MAX_TRIES)
+        return false;
+    size_t n = strlen(brk->text) + 1;
+    char *text = mem_resize(a->why.text, n);
+    if (text == NULL) {
+        PyErr_Clear();
+        return false;
+    }
+    memcpy(text, brk->text, n);
+    a->why = *brk;
+    a->why.text = text;
+    a->at = brk->born;
+    a->tries++;
+    return true;
+}
+
+/* A trace that came to its end, or to a break whose state can be made again. */
+static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
+{
+    Break met = tx->brk, late;
     Status st = emit_entry(tx, p, value, out);
+    if (st == ST_BREAK && again(a, &tx->brk))
+        return COMPILE_PLAIN;
+    if (value == NULL) {
+        late = tx->brk;
+        tx->brk = met;
+        report_break(tx);
+        tx->brk = late;
+    }
     if (st == ST_BREAK && p->options->fullgraph) {
         report_raise(tx);
         return COMPILE_ERROR;
@@ -119,24 +159,23 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Entry **out)
     return COMPILE_DONE;
 }
 
-static CompileResult run(Tx *tx, Point *p, Entry **out)
+static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
 {
     Var *value = NULL;
     Status st = trace_root(tx, &value);
     if (st == ST_OK)
-        return finish(tx, p, value, out);
+        return finish(tx, p, value, a, out);
     if (st != ST_BREAK)
         return COMPILE_ERROR;
     if (p->options->fullgraph && tx->brk.id != BRK_UNCAUGHT) {
         report_raise(tx);
         return COMPILE_ERROR;
     }
-    report_break(tx);
-    return finish(tx, p, NULL, out);
+    return finish(tx, p, NULL, a, out);
 }
 
 static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
-                             PyObject *const *slots, int nslots, PyObject *exc,
+                             PyObject *const *slots, int nslots, PyObject *exc, Again *a,
                              Entry **out)
 {
     Status st = attach();
@@ -144,8 +183,17 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
         st = tx_init(tx);
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
+    if (st == ST_OK && a->at) {
+        tx->break_at = a->at;
+        tx->why = &a->why;
+        a->at = 0;
+    }
     if (st == ST_OK)
-        return run(tx, p, out);
+        return run(tx, p, a, out);
+    if (st == ST_BREAK && tx->root == NULL) {
+        tx->brk.co = p->co;
+        tx->brk.line = p->co->co_firstlineno;
+    }
     if (st == ST_BREAK && tx->root == NULL && !p->options->fullgraph) {
         report_break(tx);
         return COMPILE_PLAIN;
@@ -172,14 +220,44 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         report_miss(p->co, why);
         Py_XDECREF(why);
     }
-    CompileResult r = attempt(&tx, p, func, slots, nslots, exc, out);
+    Again more = { 0 };
+    CompileResult r;
+    do {
+        r = attempt(&tx, p, func, slots, nslots, exc, &more, out);
+        report_steps(tx.steps);
+        tx_free(&tx);
+    } while (more.at);
+    mem_free(more.why.text);
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
         r = COMPILE_PLAIN;
     }
-    report_steps(tx.steps);
-    tx_free(&tx);
     return r;
+}
+
+static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                         int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Var *value = NULL;
+    TRY(tx_init(tx));
+    tx->late = f;
+    TRY(begin(tx, p, func, slots, nslots, exc));
+    tx->break_at = 0;
+    Status st = trace_root(tx, &value);
+    if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
+        return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
+    return emit_entry(tx, p, NULL, out);
+}
+
+CompileResult compile_late(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                           int nslots, PyObject *exc, const GraphFailure *f, Entry **out)
+{
+    Tx tx;
+    *out = NULL;
+    memset(&tx, 0, sizeof tx);
+    Status st = trace_late(&tx, p, func, slots, nslots, exc, f, out);
+    tx_free(&tx);
+    return st == ST_OK ? COMPILE_DONE : st == ST_ERROR ? COMPILE_ERROR : COMPILE_PLAIN;
 }
 
 /* By logging, not by a warning: programs record warnings, and would see one that plain Python does not give. */

@@ -10,6 +10,10 @@ extern PyObject *pipeline_module; /* the engine's module: globals of the segment
 
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
                             int nslots, PyObject *exc, Entry **out);
+struct GraphFailure;
+CompileResult compile_late(Point *p, PyFunctionObject *func, PyObject *const *slots,
+                           int nslots, PyObject *exc, const struct GraphFailure *f,
+                           Entry **out);
 void pipeline_limit(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
                     PyObject *exc);
 

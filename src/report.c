@@ -167,17 +167,22 @@ int report_unsupported(PyObject *cls)
     return 0;
 }
 
+static PyObject *put_frame(PyObject *list, PyCodeObject *co, int line)
+{
+    PyObject *row = Py_BuildValue("(OiO)", co->co_filename, line, co->co_name);
+    if (row == NULL || PyList_Insert(list, 0, row) < 0)
+        Py_CLEAR(list);
+    Py_XDECREF(row);
+    return list;
+}
+
 static PyObject *user_stack(Tx *tx)
 {
     PyObject *list = PyList_New(0);
-    for (Frame *f = tx->top; f && list; f = f->up) {
-        PyCodeObject *co = f->code->co;
-        PyObject *row = Py_BuildValue("(OiO)", co->co_filename,
-                                      code_line(f->code, (int)f->cur), co->co_name);
-        if (row == NULL || PyList_Insert(list, 0, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
+    if (tx->top == NULL && tx->brk.co && list) /* found before the trace or after it */
+        list = put_frame(list, tx->brk.co, tx->brk.line);
+    for (Frame *f = tx->top; f && list; f = f->up)
+        list = put_frame(list, f->code->co, code_near_line(f->code, (int)f->cur));
     return list;
 }
 

@@ -38,11 +38,19 @@ class Fakes:
             fake = self.make(mode, strided(twin), self.device, requires_grad=twin.requires_grad and twin.is_leaf)
             if twin.requires_grad and not twin.is_leaf:
                 with mode, torch.enable_grad():
-                    fake = self.make(mode, strided(twin), self.device, requires_grad=True).view_as(fake)
+                    fake = self.result(twin, fake)
             self.fake_of[id(twin)] = fake
             self.twin_of[id(fake)] = twin
             self.versions.append((twin, fake, fake._version, self.shape(fake)))
         return fake
+
+    def result(self, twin, fake):
+        """A result of autograd: what something that requires grad was copied into, or, where that cannot be written to, a view."""
+        one = torch.empty((), dtype=twin.dtype, device=self.device, requires_grad=True)
+        try:
+            return fake.copy_(one)
+        except RuntimeError:
+            return self.make(mode, strided(twin), self.device, requires_grad=True).view_as(fake)
 
     @staticmethod
     def shape(t):

@@ -114,7 +114,7 @@ static Status drop_nodes(Tx *tx, size_t from)
         Node *n = &tx->graph.node.v[i];
         if (n->mutates_input)
             return decline(tx, "writes to tensors from outside");
-        n->pure = true;
+        n->pure = n->beside = true;
         n->mutates = false;
     }
     return ST_OK;

@@ -10,6 +10,7 @@
 #include "var/consts.h"
 #include "var/made.h"
 #include "var/names.h"
+#include "var/type.h"
 
 /* -- Bases and metaclass ------------------------------------------------------------ */
 
@@ -128,7 +129,7 @@ static Status prepare(Tx *tx, Var *meta, Var *name, Var *bases, const Args *kw, 
 }
 
 /* The cell has to hold the class now. */
-static Status check_cell(Tx *tx, Var *cell, Var *cls)
+static Status check_cell(Tx *tx, Var *cell, Var *cls, PyObject *name)
 {
     Var *content;
     TRY(var_real(tx, &cell));
@@ -137,9 +138,18 @@ static Status check_cell(Tx *tx, Var *cell, Var *cls)
     TRY(cell_get(tx, AS(CellVar, cell), &content));
     if (content)
         TRY(var_real(tx, &content));
-    return content == cls ? ST_OK
-                          : graph_break(tx, BRK_CLASS_BODY, "%s",
-                                        "__classcell__ that did not reach type.__new__");
+    if (content == NULL)
+        return raise_type(tx, PyExc_RuntimeError,
+                          "__class__ not set defining %.200R as %.200R. Was "
+                          "__classcell__ propagated to type.__new__?",
+                          name, cls->real);
+    if (content == cls)
+        return ST_OK;
+    if (content->kind != &kind_class)
+        return graph_break(tx, BRK_CLASS_BODY, "%s", "a __class__ that is no class");
+    return raise_type(tx, PyExc_TypeError,
+                      "__class__ set to %.200R defining %.200R as %.200R", content->real,
+                      name, cls->real);
 }
 
 static Status body(Tx *tx, Var *fn, Var *ns, Var **cell)
@@ -175,7 +185,9 @@ static Status build_class(Tx *tx, const Args *a, Var **out)
     call.v[2] = ns;
     TRY(var_call(tx, meta, &call, out));
     TRY(var_real(tx, out));
-    return check_cell(tx, cell, *out);
+    PyObject *name;
+    TRY(var_const(tx, a->v[1], &name));
+    return check_cell(tx, cell, *out, name ? name : Py_None);
 }
 
 /* -- type() ------------------------------------------------------------------------------- */
@@ -230,6 +242,19 @@ static Status type_init(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* type.mro(cls): what __mro__ was made of. */
+static Status type_mro(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0], *mro, **items;
+    Py_ssize_t n;
+    TRY(var_real(tx, &cls));
+    if (cls->kind != &kind_class)
+        return ST_DECLINE;
+    TRY(class_load(tx, cls, str___mro__, &mro));
+    TRY(var_unpack(tx, mro, &items, &n));
+    return list_new(tx, items, n, out);
+}
+
 static Status type_prepare(Tx *tx, const Args *a, Var **out)
 {
     return dict_new(tx, out);
@@ -237,7 +262,7 @@ static Status type_prepare(Tx *tx, const Args *a, Var **out)
 
 /* -- ABCs ----------------------------------------------------------------------------------- */
 
-/* Asking a value for __isabstractmethod__ runs no code of the program. */
+/* Objects of the program do not say that they are abstract: the model's stand-ins for them would not. */
 static Status plain_parts(Tx *tx, ClassVar *c, bool *yes)
 {
     ClassMade *m = c->made;
@@ -245,8 +270,12 @@ static Status plain_parts(Tx *tx, ClassVar *c, bool *yes)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names) && *yes; i++) {
         Var *v = m->values[i];
         TRY(var_real(tx, &v));
-        *yes = v->kind != &kind_object && !(v->kind == &kind_func && v->real == NULL &&
-                                            AS(FuncVar, v)->globals->real == NULL);
+        Var *flag = NULL;
+        if (v->kind == &kind_object)
+            TRY(var_getattr_opt(tx, v, str___isabstractmethod__, &flag));
+        if (flag)
+            TRY(var_truth(tx, flag, yes));
+        *yes = flag ? !*yes : true;
     }
     return ST_OK;
 }
@@ -261,7 +290,7 @@ static Status abc_init(Tx *tx, const Args *a, Var **out)
         return ST_DECLINE;
     TRY(plain_parts(tx, AS(ClassVar, cls), &plain));
     PyObject *init = lookup_path(tx, "_abc", "_abc_init");
-    if (!plain || init == NULL || made_changed(tx, (PyTypeObject *)cls->real))
+    if (!plain || init == NULL || AS(ClassVar, cls)->writes.n)
         return graph_break(tx, BRK_CLASS_BODY, "%s", "an abstract class with odd parts");
     PyObject *r = tx_hold(tx, PyObject_CallOneArg(init, cls->real));
     if (r == NULL)
@@ -310,6 +339,38 @@ static Status with_part(Tx *tx, const Args *a, int i, Var **out)
     return descr_new(tx, &PyProperty_Type, part, 4, out);
 }
 
+/* d.__get__(obj, cls), as if it were found in the class. */
+static Status descr_get(Tx *tx, const Args *a, Var **out)
+{
+    Var *d = a->v[0], *obj = a->v[1], *cls = a->n > 2 ? a->v[2] : tx->none;
+    PyObject *stand;
+    TRY(var_real(tx, &d));
+    TRY(var_real(tx, &obj));
+    TRY(var_real(tx, &cls));
+    if (d->kind != &kind_descr || (obj == tx->none && cls->kind != &kind_class) ||
+        (cls != tx->none && cls->kind != &kind_class))
+        return ST_DECLINE;
+    TRY(made_stand_in(tx, d, &stand));
+    PyTypeObject *owner = cls == tx->none ? obj->type : (PyTypeObject *)cls->real;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("property"));
+    TRY_PTR(name);
+    return attr_bind(tx, obj == tx->none ? cls : obj, owner, name, stand, d, out);
+}
+
+/* collections._tuplegetter(index, doc): a field of a named tuple. */
+static Status tuplegetter(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *type = lookup_path(tx, "_collections", "_tuplegetter");
+    Var *part[2] = { a->v[0], a->v[1] };
+    for (int i = 0; i < 2; i++) {
+        PyObject *o;
+        TRY(var_const(tx, part[i], &o));
+        if (o == NULL)
+            return ST_DECLINE;
+    }
+    return descr_new(tx, (PyTypeObject *)type, part, 2, out);
+}
+
 static Status with_getter(Tx *tx, const Args *a, Var **out)
 {
     return with_part(tx, a, 0, out);
@@ -328,11 +389,16 @@ const Handler handlers_build[] = {
     { "builtins.type", 3, 3, type_three, ANY_KW },
     { "builtins.type.__new__", 4, 4, type_new, ANY_KW },
     { "builtins.type.__init__", 2, -1, type_init, ANY_KW },
+    { "builtins.type.mro", 1, 1, type_mro, NULL },
     { "builtins.type.__prepare__", 0, -1, type_prepare, ANY_KW },
     { "_abc._abc_init", 1, 1, abc_init, NULL },
     { "builtins.property", 0, 4, property, "fget fset fdel doc" },
     { "builtins.classmethod", 1, 1, class_method, NULL },
     { "builtins.staticmethod", 1, 1, static_method, NULL },
+    { "builtins.property.__get__", 2, 3, descr_get, NULL },
+    { "builtins.classmethod.__get__", 2, 3, descr_get, NULL },
+    { "builtins.staticmethod.__get__", 2, 3, descr_get, NULL },
+    { "_collections._tuplegetter", 2, 2, tuplegetter, NULL },
     { "builtins.property.getter", 2, 2, with_getter, NULL },
     { "builtins.property.setter", 2, 2, with_setter, NULL },
     { "builtins.property.deleter", 2, 2, with_deleter, NULL },

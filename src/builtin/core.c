@@ -233,14 +233,6 @@ static Status open_(Tx *tx, const Args *a, Var **out)
 {
     return effect_break(tx, "open()");
 }
-static Status exec_(Tx *tx, const Args *a, Var **out)
-{
-    return effect_break(tx, "exec()");
-}
-static Status eval_(Tx *tx, const Args *a, Var **out)
-{
-    return effect_break(tx, "eval()");
-}
 static Status locals_(Tx *tx, const Args *a, Var **out)
 {
     *out = tx->top->locals; /* of a class body */
@@ -279,7 +271,7 @@ static Status super_context(Tx *tx, Var **cls, Var **self)
     if (co->co_argcount == 0)
         return raise_type(tx, PyExc_RuntimeError, "super(): no arguments");
     *self = f->slots[0];
-    if (*self && (*self)->kind == &kind_cell)
+    if (*self && (f->code->kinds[0] & SLOT_CELL))
         TRY(content_of(tx, *self, self));
     if (*self == NULL)
         return raise_type(tx, PyExc_RuntimeError, "super(): arg[0] deleted");
@@ -361,8 +353,6 @@ const Handler handlers_core[] = {
     { "builtins.print", 0, -1, print_, ANY_KW },
     { "builtins.input", 0, -1, input_, ANY_KW },
     { "builtins.open", 0, -1, open_, ANY_KW },
-    { "builtins.exec", 0, -1, exec_, ANY_KW },
-    { "builtins.eval", 0, -1, eval_, ANY_KW },
     { "builtins.breakpoint", 0, -1, breakpoint_, ANY_KW },
     { "builtins.__import__", 0, -1, import_, ANY_KW },
     { "builtins.super", 0, 2, super_, NULL },

@@ -134,13 +134,9 @@ static Status add_note(Tx *tx, Var *self, const Args *a, Var **out)
     return ST_OK;
 }
 
-/* Only the traceback None can be attached in a trace, and it has that already. */
 static Status with_traceback(Tx *tx, Var *self, const Args *a, Var **out)
 {
-    Var *tb = a->v[1];
-    TRY(var_real(tx, &tb));
-    if (tb != tx_none(tx))
-        return graph_break(tx, BRK_NO_SLOT, "%s", "with_traceback()");
+    TRY(exc_set_traceback(tx, AS(ExcVar, self), a->v[1]));
     *out = self;
     return ST_OK;
 }
@@ -203,9 +199,15 @@ static Status exc_info(Tx *tx, const Args *a, Var **out)
 {
     Var *handled;
     TRY(except_handled(tx, &handled));
-    if (handled != NULL)
-        return graph_break(tx, BRK_NO_SLOT, "%s", "sys.exc_info() has a traceback");
     Var *part[3] = { tx_none(tx), tx_none(tx), tx_none(tx) };
+    if (handled != NULL) {
+        TRY(var_real(tx, &handled));
+        if (handled->kind != &kind_exc || handled->real != NULL)
+            return graph_break(tx, BRK_NO_SLOT, "%s", "sys.exc_info() has a traceback");
+        TRY(wrap_pinned(tx, (PyObject *)handled->type, NULL, &part[0]));
+        part[1] = handled;
+        TRY(except_traceback(tx, &part[2]));
+    }
     return tuple_new(tx, part, 3, out);
 }
 

@@ -257,6 +257,11 @@ static PyObject *pure_key(PyObject *callable)
     if (!PyCFunction_Check(callable))
         return callable;
     PyCFunctionObject *f = (PyCFunctionObject *)callable;
+    if (f->m_self &&
+        fixed_class(f->m_self)) { /* a class method, which is bound anew each time */
+        PyObject *d = paths_class_entry((PyTypeObject *)f->m_self, f->m_ml->ml_name);
+        return d && Py_IS_TYPE(d, &PyClassMethodDescr_Type) ? d : callable;
+    }
     if (f->m_self == NULL || PyModule_Check(f->m_self) ||
         (!const_immutable(f->m_self) && !const_object(f->m_self)))
         return callable;
@@ -281,6 +286,11 @@ static Status on_content(Tx *tx, PyObject *callable, const Args *a, Args *out)
     memcpy(out->v, a->v, (size_t)(a->n + a->nkw) * sizeof(Var *));
     out->v[0] = content;
     return ST_OK;
+}
+
+bool fold_is_pure(PyObject *callable)
+{
+    return paths_find(&pure, pure_key(callable)) != NULL;
 }
 
 Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)

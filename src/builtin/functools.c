@@ -385,6 +385,23 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     return cached_value(tx, wrapper, cache, entry, out);
 }
 
+/* -- Preparations that are made once ---------------------------------------------- */
+
+/* transformers puts its hooks on a model in the first forward, under a lock, and not again: what the program is about to do is done
+ * while tracing, so that the first call is the trace of all later ones. */
+static Status install_hooks(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *fn = lookup_path(tx, "transformers.utils.output_capturing",
+                               "maybe_install_capturing_hooks");
+    Var *model = a->v[0];
+    TRY(var_real(tx, &model));
+    if (fn == NULL || model->kind != &kind_object || model->real == NULL ||
+        model->dirty || tx->foreign)
+        return ST_DECLINE;
+    *out = tx_none(tx);
+    return tx_hold(tx, PyObject_CallOneArg(fn, model->real)) ? ST_OK : raise_now(tx);
+}
+
 /* -- numpy's functions of numbers ------------------------------------------------ */
 
 /* One of numpy's own, found under its name: others may run user code. */
@@ -444,6 +461,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
 /* -- The rows --------------------------------------------------------------- */
 
 const Handler handlers_functools[] = {
+    { "transformers.utils.output_capturing.maybe_install_capturing_hooks", 1, 1,
+      install_hooks, NULL },
     { "functools.partial", 1, -1, partial, ANY_KW },
     { "_functools.reduce", 2, 3, reduce, NULL },
     { "_operator.itemgetter", 1, -1, itemgetter, NULL },

@@ -48,8 +48,10 @@ typedef struct Handler {
     X(torch)                                                                             \
     X(autograd)                                                                          \
     X(optim)                                                                             \
+    X(sdpa)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \
+    X(source)                                                                            \
     X(build)                                                                             \
     X(instance)                                                                          \
     X(gen)
@@ -63,6 +65,8 @@ Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 Status match_object(Tx *tx, Var *fn, const Args *a, Var **out);
 /* Folding: callable is free of effects by table ("fold" list in fold.c) and all arguments are constants. ST_DECLINE otherwise. */
 Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
+/* The TypeError of a call with a number of arguments, or with keywords, that the C callable never takes; else ST_DECLINE. */
+Status illegal_call(Tx *tx, PyObject *callable, const Args *a);
 /* A keyword argument's value or NULL. */
 Var *args_kw(const Args *a, const char *name);
 /* Positional i or keyword name, or NULL. */

@@ -12,6 +12,8 @@ bool fold_possible(Var *v);
 bool fold_ready(const Args *a);
 /* The value as an immutable constant (pins lazy scalars), or NULL if it is none. Borrowed from the trace. */
 Status fold_value(Tx *tx, Var *v, PyObject **out);
+/* Is it in the table of callables free of effects? */
+bool fold_is_pure(PyObject *callable);
 /* Wraps the result of a real call that is free of effects: constants, and new containers of them. NULL in: its exception is the
  * program's. Objects that cannot be wrapped decline. */
 Status fold_wrap(Tx *tx, PyObject *steals, Var **out);

@@ -86,18 +86,36 @@ static bool known_hook(PyTypeObject *cls)
     return false;
 }
 
+/* A class made by the trace is judged by the classes that it comes from. */
+static Status guard_answer(Tx *tx, PyTypeObject *sub, PyTypeObject *cls, bool yes)
+{
+    if (class_made(tx, (PyObject *)cls))
+        return ST_OK;
+    if (class_made(tx, (PyObject *)sub) == NULL)
+        return guard_abc(&tx->guards, cls, sub, yes);
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(sub->tp_mro); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(sub->tp_mro, i);
+        if (class_made(tx, (PyObject *)base))
+            continue;
+        int r = PyObject_IsSubclass((PyObject *)base, (PyObject *)cls);
+        if (r < 0)
+            return raise_now(tx);
+        TRY(guard_abc(&tx->guards, cls, base, r));
+    }
+    return ST_OK;
+}
+
 static Status abc_check(Tx *tx, PyTypeObject *sub, PyTypeObject *cls, bool *yes)
 {
+    if (paths_class_entry(cls, "__subclasses__"))
+        return graph_break(tx, BRK_UNKNOWN_CALL, "__subclasses__ of %s", cls->tp_name);
     if (!known_hook(cls))
         return graph_break(tx, BRK_UNKNOWN_CALL, "__subclasshook__ of %s", cls->tp_name);
-    if (made_changed(tx, sub) ||
-        made_changed(tx, cls)) /* the real answer asks the model */
-        return graph_break(tx, BRK_CLASS_BODY, "%s", "isinstance() with a changed class");
     int r = PyObject_IsSubclass((PyObject *)sub, (PyObject *)cls);
     if (r < 0)
         return raise_now(tx);
     *yes = r;
-    return ST_OK;
+    return guard_answer(tx, sub, cls, r);
 }
 
 static bool is_abc_method(Tx *tx, PyObject *f, const char *name)

@@ -3,6 +3,7 @@
  * passed over.
  */
 #include "builtin/help.h"
+#include "var/names.h"
 
 /* -- Effects ---------------------------------------------------------------- */
 
@@ -164,6 +165,46 @@ static Status signature(Tx *tx, const Args *a, Var **out)
 
 #define EFFECT(path) { path, 0, -1, effect, ANY_KW }
 
+/* Frames below the one that was entered are not known. */
+static Status getframe(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *n = NULL;
+    FrameVar *fv;
+    Frame *f = tx->top;
+    if (a->n)
+        TRY(var_const(tx, a->v[0], &n));
+    if (a->n && (n == NULL || !PyLong_Check(n)))
+        return ST_DECLINE;
+    long depth = n ? PyLong_AsLong(n) : 0;
+    PyErr_Clear();
+    for (; f && depth > 0; depth--)
+        f = f->up;
+    if (f == NULL)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "sys._getframe() of a caller");
+    TRY(VAR_MAKE(tx, frame, FrameVar, &PyFrame_Type, &fv));
+    fv->f = f;
+    *out = &fv->v;
+    return ST_OK;
+}
+
+/* A function that wraps nothing is what it unwraps to. */
+static Status unwrap(Tx *tx, const Args *a, Var **out)
+{
+    Var *wrapped;
+    TRY(var_getattr_opt(tx, a->v[0], str___wrapped__, &wrapped));
+    if (wrapped != NULL)
+        return ST_DECLINE;
+    *out = a->v[0];
+    return ST_OK;
+}
+
+/* While a thread is traced or profiled, nothing is compiled nor run compiled. */
+static Status no_tracer(Tx *tx, const Args *a, Var **out)
+{
+    *out = tx_none(tx);
+    return ST_OK;
+}
+
 const Handler handlers_misc[] = {
     EFFECT("_warnings.warn"),
     EFFECT("_warnings.warn_explicit"),
@@ -191,6 +232,10 @@ const Handler handlers_misc[] = {
     { "_thread.lock.__enter__", 1, -1, lock, ANY_KW },
     { "_thread.lock.acquire", 1, -1, lock, ANY_KW },
     { "sys.getrecursionlimit", 0, 0, recursion_limit, NULL },
+    { "sys.gettrace", 0, 0, no_tracer, NULL },
+    { "sys.getprofile", 0, 0, no_tracer, NULL },
+    { "sys._getframe", 0, 1, getframe, NULL },
+    { "inspect.unwrap", 1, 2, unwrap, "stop" },
     { "typing.cast", 2, 2, cast, NULL },
     { "typing._get_protocol_attrs", 1, 1, protocol_attrs, NULL },
     { "types.MethodType", 2, 2, method, NULL },

@@ -227,6 +227,7 @@ static Status divmod_objects(Tx *tx, Var *x, Var *y, Var **out)
         if (!PyFunction_Check(f))
             continue; /* numbers know nothing of the other's class */
         TRY(var_call_special(tx, sides[k][0], names[k], &sides[k][1], 1, out));
+        TRY(var_real(tx, out));
         if (*out != tx_notimpl(tx))
             return ST_OK;
     }

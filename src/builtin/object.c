@@ -173,6 +173,8 @@ static Status object_ne(Tx *tx, const Args *a, Var **out)
 {
     Var *r;
     TRY(var_call_special(tx, a->v[0], "__eq__", &a->v[1], 1, &r));
+    if (r)
+        TRY(var_real(tx, &r));
     if (r == NULL || r == tx_notimpl(tx)) {
         *out = tx_notimpl(tx);
         return ST_OK;

@@ -92,6 +92,8 @@ static inline int code_index(const Code *c, int unit)
 
 /* Line of an instruction (1-based), or -1. */
 int code_line(const Code *c, int index);
+/* For people: the line before it if the compiler gave the instruction none. */
+int code_near_line(const Code *c, int index);
 
 /* False if no path from before instruction `index` reads what slot `local` then holds.
  * Always live are: cells and free variables, `self` where super() is named, everything in

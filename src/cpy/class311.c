@@ -121,17 +121,44 @@ PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyO
     return made;
 }
 
+/* -- ABCs ------------------------------------------------------------------------------- */
+
+/* The start of _abc's module state. */
+typedef struct AbcState {
+    PyTypeObject *data_type;
+    unsigned long long counter;
+} AbcState;
+
+/* The counter where it lies; NULL: not where it is expected. */
+static const unsigned long long *abc_counter(PyObject *module)
+{
+    AbcState *state = module && PyModule_Check(module) ? PyModule_GetState(module) : NULL;
+    PyObject *n = state ? PyObject_CallMethod(module, "get_cache_token", NULL) : NULL;
+    bool here = n && PyLong_AsUnsignedLongLong(n) == state->counter;
+    Py_XDECREF(n);
+    PyErr_Clear();
+    return here ? &state->counter : NULL;
+}
+
+unsigned cpy_abc_token(void)
+{
+    static const unsigned long long *counter;
+    if (__builtin_expect(counter == NULL, 0)) {
+        PyObject *module =
+            PyImport_ImportModule("_abc"); /* lives as long as the interpreter */
+        counter = abc_counter(module);
+        Py_XDECREF(module);
+    }
+    return counter ? (unsigned)*counter : 0;
+}
+
 /* -- Models ------------------------------------------------------------------------------ */
 
-void cpy_class_hide(PyTypeObject *t)
+void cpy_class_hide(PyTypeObject *t, PyTypeObject *base)
 {
-    PyObject *key = PyLong_FromVoidPtr(t);
-    for (Py_ssize_t i = 0; key && i < PyTuple_GET_SIZE(t->tp_bases); i++) {
-        PyObject *known =
-            ((PyTypeObject *)PyTuple_GET_ITEM(t->tp_bases, i))->tp_subclasses;
-        if (known && PyDict_Contains(known, key) == 1)
-            PyDict_DelItem(known, key);
-    }
+    PyObject *key = PyLong_FromVoidPtr(t), *known = base->tp_subclasses;
+    if (key && known && PyDict_Contains(known, key) == 1)
+        PyDict_DelItem(known, key);
     Py_XDECREF(key);
     PyErr_Clear();
 }

@@ -142,8 +142,10 @@ PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 /* type.__new__(meta, name, bases, ns) without running any __set_name__, __init_subclass__ or mro() of the program; ns is used
  * up. New reference or NULL with the exception. */
 PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *ns);
-/* The class is not told by __subclasses__() of its bases. */
-void cpy_class_hide(PyTypeObject *t);
+/* The class is not told by __subclasses__() of the base. */
+void cpy_class_hide(PyTypeObject *t, PyTypeObject *base);
+/* Changes whenever a class is registered with an ABC. */
+unsigned cpy_abc_token(void);
 /* The class lets go of its attributes. */
 void cpy_class_empty(PyTypeObject *t);
 

@@ -113,6 +113,14 @@ int code_line(const Code *c, int index)
     return index >= 0 && index < c->n ? c->lazy->line[index] : -1;
 }
 
+int code_near_line(const Code *c, int index)
+{
+    int line = -1;
+    for (; index >= 0 && line < 0; index--)
+        line = code_line(c, index);
+    return line >= 0 ? line : c->co->co_firstlineno;
+}
+
 /* -- Writing ----------------------------------------------------------------- */
 
 static void put_number(Bytes *b, unsigned n)

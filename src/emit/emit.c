@@ -2,6 +2,7 @@
  * emit/emit.c -- from the final state of a trace to a cache entry, as a list of verbs.
  */
 #include "emit/plan.h"
+#include "torch/failure.h"
 
 /* -- What the segment ends in ------------------------------------------------------ */
 
@@ -117,6 +118,10 @@ static bool keep_what_may_fail(Graph *g)
 static Status plan_graph(Emit *e)
 {
     Graph *g = &e->tx->graph;
+    const Options *o = e->point->options;
+    g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
+                  ? graph_hazard(g)
+                  : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
     if (keep_what_may_fail(g))
         e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
@@ -213,8 +218,22 @@ static void write_casts(Emit *e, const ActiveCast *c)
     put(e, OP_POP_TOP, 0);
 }
 
-/* Grad mode and open regions of autocast, as the program left them (rule 17). */
-static void write_ambient(Emit *e)
+static Status write_kernels(Emit *e)
+{
+    Tx *tx = e->tx;
+    if (tx->kernels == tx->kernels0)
+        return ST_OK;
+    PyObject *mask = tx_hold(tx, PyLong_FromSize_t(tx->kernels & (KERNELS_ASKED - 1)));
+    TRY_PTR(mask);
+    put_helper(e, HELPER_set_kernels);
+    put_const(e, mask);
+    put_call(e, 1);
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
+/* Grad mode, open regions of autocast and kernels of attention, as the program left them (rule 17). */
+static Status write_ambient(Emit *e)
 {
     if (e->tx->grad != e->tx->grad0) {
         put_helper(e, HELPER_set_grad);
@@ -223,6 +242,7 @@ static void write_ambient(Emit *e)
         put(e, OP_POP_TOP, 0);
     }
     write_casts(e, e->tx->casts);
+    return write_kernels(e);
 }
 
 /* What of the ambient state the graph changes while it runs. */
@@ -242,7 +262,7 @@ static Status compose(Emit *e, Var *value)
     TRY(load_result(e, value));
     TRY(emit_fill(e));
     TRY(emit_write_effects(e));
-    write_ambient(e);
+    TRY(write_ambient(e));
     put(e, OP_RETURN_VALUE, 0);
     return ST_OK;
 }
@@ -273,12 +293,24 @@ static Status assemble(Emit *e, Var *value, PyFunctionObject **out)
     return st;
 }
 
+/* Nothing outside of the graph is changed, and no code of the user runs. */
 static bool is_pure(const Graph *g)
 {
     for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live && g->node.v[i].mutates_input)
+        if (g->node.v[i].live && (g->node.v[i].mutates_input || g->node.v[i].open))
             return false;
     return true;
+}
+
+/* Running it again after an exception would draw other numbers. */
+static bool draws(const Graph *g)
+{
+    bool random = false, raises = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        random |= g->node.v[i].live && g->node.v[i].random;
+        raises |= random && g->node.v[i].live && g->node.v[i].raises;
+    }
+    return raises;
 }
 
 static Status fill_entry(Emit *e, Var *value, Entry *x)
@@ -291,6 +323,8 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY_PTR(x->guards);
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
+    x->late = fx_keeps(x->graph);
+    x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;
     return value ? ST_OK : emit_exit(e, &x->exit);

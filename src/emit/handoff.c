@@ -2,6 +2,7 @@
  * emit/handoff.c -- the graph to the backend, and not-aliased guards.
  */
 #include "emit/plan.h"
+#include "torch/failure.h"
 
 /* -- The backend ------------------------------------------------------------------------ */
 
@@ -10,6 +11,16 @@ Status emit_hand_off(Emit *e, PyObject **callable)
     Options *o = e->point->options;
     if (e->nops == 0) {
         *callable = Py_NewRef(Py_None);
+        return ST_OK;
+    }
+    if (e->tx->late) { /* nothing runs: the values are there */
+        PyObject *values = fx_same_start(e->tx->late, &e->tx->graph)
+                               ? fx_values(e->tx->late, e->outputs.v, (int)e->outputs.n)
+                               : NULL;
+        if (values == NULL && !PyErr_Occurred())
+            return graph_break(e->tx, BRK_REBUILD, "%s", "a value of a failed graph");
+        TRY_PTR(values);
+        *callable = values;
         return ST_OK;
     }
     PyObject *made = hand_off(&e->tx->graph, e->outputs.v, (int)e->outputs.n,

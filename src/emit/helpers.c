@@ -194,6 +194,12 @@ PyObject *do_link_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Torch ----------------------------------------------------------------------- */
 
+PyObject *do_set_kernels(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    ambient_set_kernels((unsigned)PyLong_AsLong(a[0]));
+    Py_RETURN_NONE;
+}
+
 PyObject *do_set_grad(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     ambient_set_grad(a[0] == Py_True);

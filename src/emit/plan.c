@@ -231,6 +231,14 @@ static Status no_way(Emit *e, Item *it, const char *why)
     return graph_break(e->tx, BRK_REBUILD, "%s%s", it->v->kind->name, why);
 }
 
+/* What cannot be made again had better be made for real: a break where it came to be. */
+static Status blame(Emit *e, const Item *it, Status st)
+{
+    if (st == ST_BREAK && e->tx->brk.born == 0)
+        e->tx->brk.born = it->v->born;
+    return st;
+}
+
 /* -- First pass: Tarjan's strongly connected components over new values ------------------ */
 
 /* Everything in a cycle that can be made empty first is. */
@@ -251,7 +259,7 @@ static Status visit(Emit *e, Item *it)
 {
     const Recipe *r = &recipes[it->v->kind->id];
     if (r->build == NULL)
-        return no_way(e, it, "");
+        return blame(e, it, no_way(e, it, ""));
     if (e->depth >= MAX_DEPTH)
         return no_way(e, it, ", nested too deep");
     Item *parent = e->parent;
@@ -261,9 +269,9 @@ static Status visit(Emit *e, Item *it)
     e->parent = it;
     e->depth++;
     it->shell = r->late && r->late(it->v);
-    TRY(r->build(e, it));
+    TRY(blame(e, it, r->build(e, it)));
     if (it->shell)
-        TRY(r->fill(e, it));
+        TRY(blame(e, it, r->fill(e, it)));
     e->depth--;
     e->parent = parent;
     return it->low == it->order ? close_component(e, it) : ST_OK;

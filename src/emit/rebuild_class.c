@@ -61,7 +61,7 @@ Status build_class_fill(Emit *e, Item *it)
 Status build_descr(Emit *e, Item *it)
 {
     DescrVar *d = AS(DescrVar, it->v);
-    int n = it->v->type != &PyProperty_Type ? 1 : d->part[3] ? 4 : 3;
+    int n = descr_parts(d);
     TRY(put_callee(e, (PyObject *)it->v->type));
     for (int i = 0; i < n; i++)
         TRY(emit_load(e, d->part[i] ? d->part[i] : tx_none(e->tx)));

@@ -213,8 +213,8 @@ static Status put_or_none(Emit *e, Var *v)
 
 bool build_func_late(Var *v)
 {
-    DictVar *d = AS(FuncVar, v)->attrs;
-    return d && d->writes.n;
+    FuncVar *f = AS(FuncVar, v);
+    return f->module || f->doc || (f->attrs && f->attrs->writes.n);
 }
 
 Status build_func(Emit *e, Item *it)
@@ -238,9 +238,24 @@ Status build_func(Emit *e, Item *it)
     return ST_OK;
 }
 
+static Status put_field(Emit *e, const Item *it, const char *name, Var *value)
+{
+    PyObject *s = tx_hold(e->tx, PyUnicode_InternFromString(name));
+    TRY_PTR(s);
+    TRY(emit_load(e, value));
+    put_self(e, it);
+    put_name(e, OP_STORE_ATTR, s);
+    return ST_OK;
+}
+
 Status build_func_fill(Emit *e, Item *it)
 {
-    return put_attrs(e, it, written(AS(FuncVar, it->v)->attrs), NULL);
+    FuncVar *f = AS(FuncVar, it->v);
+    if (f->module)
+        TRY(put_field(e, it, "__module__", f->module));
+    if (f->doc)
+        TRY(put_field(e, it, "__doc__", f->doc));
+    return put_attrs(e, it, written(f->attrs), NULL);
 }
 
 /* -- Bound things --------------------------------------------------------------------------------- */
@@ -295,12 +310,12 @@ bool build_exc_late(Var *v)
 {
     ExcVar *x = AS(ExcVar, v);
     DictVar *d = exc_attrs(x);
-    return x->cause || x->context || x->suppress || (d && d->writes.n);
+    return x->cause || x->context || x->suppress || x->members.n || (d && d->writes.n);
 }
 
 Status build_exc(Emit *e, Item *it)
 {
-    if (AS(ExcVar, it->v)->raised)
+    if (AS(ExcVar, it->v)->raised || AS(ExcVar, it->v)->partial)
         return graph_break(e->tx, BRK_REBUILD, "a %s that was raised",
                            it->v->type->tp_name);
     put_helper(e, HELPER_make_exc);
@@ -322,5 +337,5 @@ Status build_exc_fill(Emit *e, Item *it)
         put_call(e, 4);
         put(e, OP_POP_TOP, 0);
     }
-    return put_attrs(e, it, written(exc_attrs(x)), NULL);
+    return put_attrs(e, it, written(exc_attrs(x)), &x->members);
 }

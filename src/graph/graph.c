@@ -27,6 +27,21 @@ static void mark_arg(Graph *g, const GArg *a)
         mark_arg(g, &a->items[i]);
 }
 
+uint32_t graph_hazard(const Graph *g)
+{
+    bool changed = false;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < g->node.n; i++) {
+        const Node *n = &g->node.v[i];
+        if (n->beside)
+            continue;
+        changed |= n->mutates_input || n->open;
+        if (changed && (n->raises || n->open))
+            last = i + 1;
+    }
+    return last;
+}
+
 /* Marking is not journalled: nothing reads `live` before the trace is over. */
 int graph_prune(Graph *g, const uint32_t *outputs, int noutputs)
 {
@@ -39,7 +54,7 @@ int graph_prune(Graph *g, const uint32_t *outputs, int noutputs)
         Node *n = &g->node.v[i];
         if (n->kind == NODE_INPUT)
             continue; /* lives if somebody reads it; its users lie behind it */
-        n->live |= !n->pure;
+        n->live |= !n->pure || (i < g->keep && !n->beside);
         if (!n->live)
             continue;
         kept += !n->switches;

@@ -36,7 +36,7 @@ typedef enum {
     NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
 } NodeKind;
 
-enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2 };
+enum { SWITCHES_GRAD = 1, SWITCHES_CAST = 2, SWITCHES_KERNELS = 4 };
 
 typedef struct Node {
     NodeKind kind;
@@ -44,6 +44,9 @@ typedef struct Node {
     bool mutates;       /* writes to an argument's storage or metadata */
     bool mutates_input; /* … and that storage may exist outside the graph */
     bool open;          /* runs user Python (rule 15) */
+    bool raises;        /* may raise on data */
+    bool random;        /* draws random numbers */
+    bool beside;        /* another node does it: no part of the graph */
     bool live;          /* set by graph_prune */
     PyObject *target;
     uint32_t nargs, nkw;
@@ -66,12 +69,15 @@ typedef struct Graph {
     Arena *arena;
     Journal *journal;
     VEC(Node) node;
+    uint32_t keep; /* nodes before this one stay, dead or not: failures need their values */
 } Graph;
 
 /* Appends; *id is its index. ST_ERROR on memory. */
 Status graph_add(Graph *g, Node n, uint32_t *id);
 /* Marks what the outputs and impure nodes need; returns how many operation nodes stay. */
 int graph_prune(Graph *g, const uint32_t *outputs, int noutputs);
+/* 1 + index of the last node that may raise when something outside of the graph has been changed; 0: none (rule 13). */
+uint32_t graph_hazard(const Graph *g);
 /* "v0 = input L['x'] ; v1 = torch.sin v0", one node a line, live nodes only, numbered in order. */
 void graph_print(Text *t, const Graph *g, const uint32_t *outputs, int noutputs,
                  PyObject *slot_names);

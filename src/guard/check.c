@@ -158,6 +158,11 @@ LOAD(DICT)
     return put(r, i, d);
 }
 
+LOAD(CLASSDICT)
+{
+    return PyType_Check(BASE) && put(r, i, ((PyTypeObject *)BASE)->tp_dict);
+}
+
 LOAD(TYPE)
 {
     return put(r, i, (PyObject *)Py_TYPE(BASE));
@@ -581,6 +586,21 @@ CHECK(VALUE)
     return PyLong_AsLongAndOverflow(BASE, &overflow) == NUMBER(i) && !overflow;
 }
 
+/* Registrations are rare: only behind one the ABC is asked again. */
+CHECK(ABC)
+{
+    if (!UNLIKELY(cpy_abc_token() != i->c))
+        return true;
+    /* no user code: the hooks of these classes are the standard library's (builtin/instance.c) */
+    int yes = PyObject_IsSubclass(i->p, i->q);
+    if (yes < 0)
+        PyErr_Clear();
+    if (yes != (int)i->b)
+        return false;
+    i->c = cpy_abc_token();
+    return true;
+}
+
 /* -- The loop --------------------------------------------------------------- */
 
 typedef bool (*Step)(Run *r, Check *i);
@@ -598,6 +618,7 @@ static const Step steps[DO_COUNT] = {
     [DO_DISTINCT] = check_DISTINCT,
     [DO_QUIET] = check_QUIET,
     [DO_QUIETALL] = check_QUIETALL,
+    [DO_ABC] = check_ABC,
     [DO_CODE] = check_CODE,
     [DO_NDEFAULTS] = check_NDEFAULTS,
     [DO_LEN] = check_LEN,

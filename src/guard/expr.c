@@ -24,7 +24,7 @@ static uintptr_t hash_of(const Expr *e)
                           e->kind == EX_CONST ? const_hash(e->value) : 0 };
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         h = (h ^ parts[i]) * UINT64_C(0x9E3779B97F4A7C15) >> 5;
-    return h;
+    return h ^ h >> 29;
 }
 
 static bool alike(const Expr *x, const Expr *y)

@@ -586,6 +586,13 @@ static void emit_one(Freezer *f, const Guard *g)
         break;
     case GUARD_BOUND: load(f, g->src); break;
     case GUARD_CLASSATTR: class_fact(f, g); break;
+    case GUARD_ABC:
+        emit(f, (Check){ .op = DO_ABC,
+                         .b = g->n != 0,
+                         .c = cpy_abc_token(),
+                         .p = pins_pin(&f->pins, g->obj2),
+                         .q = pins_pin(&f->pins, g->obj) });
+        break;
     case GUARD_CODE: {
         uint32_t b = load(f, g->src);
         emit(f, (Check){ .op = DO_CODE, .b = b, .q = pins_pin(&f->pins, g->obj) });

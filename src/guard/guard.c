@@ -42,9 +42,14 @@ static bool has_parameter(GuardKind kind)
            kind == GUARD_DISTINCT;
 }
 
+/* Looks at the newest ones only: a guard that stands twice costs a little time, a walk over all that a long loop has
+ * asked of one source costs the square of it. */
+enum { CHAIN_LOOK = 64 };
+
 static bool in_chain(const GuardList *l, const Guard *g)
 {
-    for (uintptr_t at = g->src->last; at; at = l->g.v[at - 1].prev) {
+    int left = CHAIN_LOOK;
+    for (uintptr_t at = g->src->last; at && left-- > 0; at = l->g.v[at - 1].prev) {
         const Guard *old = &l->g.v[at - 1];
         if (old->kind == g->kind && old->obj == g->obj && old->other == g->other &&
             old->size == g->size && old->p == g->p)
@@ -147,6 +152,25 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
                                  .obj = (PyObject *)t,
                                  .key = key,
                                  .obj2 = value });
+}
+
+Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes)
+{
+    void *subs;
+    if (!ptrmap_get(&l->abcs, cls, &subs)) {
+        subs = arena_alloc(l->arena, sizeof(PtrMap));
+        TRY_PTR(subs);
+        if (!ptrmap_put(&l->abcs, l->arena, l->journal, cls, subs))
+            return ST_ERROR;
+    }
+    if (ptrmap_get(subs, sub, NULL))
+        return ST_OK;
+    if (!ptrmap_put(subs, l->arena, l->journal, sub, NULL))
+        return ST_ERROR;
+    return guard_add(l, (Guard){ .kind = GUARD_ABC,
+                                 .obj = (PyObject *)cls,
+                                 .obj2 = (PyObject *)sub,
+                                 .n = yes });
 }
 
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead)

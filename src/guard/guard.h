@@ -40,6 +40,7 @@ typedef struct GuardList {
     Journal *journal;
     VEC(Guard) g;
     PtrMap classes;  /* class -> PtrMap of the names asked */
+    PtrMap abcs;     /* ABC -> PtrMap of the classes asked about */
     uintptr_t asked; /* bit set of the GuardKinds without a source; journalled */
 } GuardList;
 
@@ -55,6 +56,8 @@ Status guard_num(GuardList *l, GuardKind kind, Source *s, Py_ssize_t n);
 Status guard_obj(GuardList *l, GuardKind kind, Source *s, PyObject *obj);
 /* A number in a class that changes: written by the code that reads it (`stored`), or seen to change before. */
 bool class_counter(PyObject *name, PyObject *value, bool stored);
+/* issubclass(sub, cls) for an ABC. */
+Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
                    PyObject *value /* NULL: absent */);
 Status guard_pred(GuardList *l, Expr *e, bool truth);

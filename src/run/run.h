@@ -47,7 +47,9 @@ struct Entry {
     PyObject *graph; /* compiled graph, or None if the trace has no node */
     int nops;        /* its operations, for reports */
     Exit *exit;      /* NULL: returns the value */
-    bool pure; /* the graph mutates nothing that exists: an exception is a deopt (rule 13) */
+    bool pure; /* the graph changes nothing that exists: an exception is a deopt (rule 13) … */
+    bool late; /* … or it keeps its values: the state at the operation that raised is made from them */
+    bool draws; /* a deopt puts the generator back */
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
@@ -98,6 +100,12 @@ typedef enum {
 extern CompileResult (*run_compile)(Point *p, PyFunctionObject *func,
                                     PyObject *const *slots, int nslots, PyObject *exc,
                                     Entry **out);
+
+/* Set likewise: an entry that ends, with an exit, at the operation at which a run of its point's graph failed. */
+struct GraphFailure;
+extern CompileResult (*run_compile_late)(Point *p, PyFunctionObject *func,
+                                         PyObject *const *slots, int nslots, PyObject *exc,
+                                         const struct GraphFailure *f, Entry **out);
 
 void entry_free(Entry *e);
 void exit_free(Exit *x);

@@ -7,12 +7,16 @@
  * program itself makes.
  */
 #include "run/deopt.h"
+#include "torch/failure.h"
 #include "torch/torch.h"
 #include "run/point.h"
 #include "run/real.h"
 
 CompileResult (*run_compile)(Point *p, PyFunctionObject *func, PyObject *const *slots,
                              int nslots, PyObject *exc, Entry **out);
+CompileResult (*run_compile_late)(Point *p, PyFunctionObject *func,
+                                  PyObject *const *slots, int nslots, PyObject *exc,
+                                  const struct GraphFailure *f, Entry **out);
 bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
                   PyObject *exc, PyObject **out);
 void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots,
@@ -56,6 +60,7 @@ typedef enum {
     GO_IDLE, /* nothing has happened, but *e says where compiled code may be of use again */
     GO_RAISE, /* an exception is set */
     GO_DONE,  /* the segment has run; *out is what it gave */
+    GO_LATE, /* the graph has raised, an exception is set; *e, to be freed, ends there, and *out is what it gave */
 } Go;
 
 /* -- Entering a point ------------------------------------------------------------------ */
@@ -106,19 +111,71 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
     return e != NULL;
 }
 
+/* The line of a segment in a traceback, when the frame it ran for has one of its own. */
+static void drop_traceback_head(void)
+{
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    if (tb != NULL)
+        Py_SETREF(tb, Py_XNewRef((PyObject *)((PyTracebackObject *)tb)->tb_next));
+    PyErr_Restore(type, value, tb);
+}
+
+/* Runs an entry once, whose guards have not been looked at. NULL: they do not hold, or an exception. */
+static PyObject *run_once(Tramp *t, PyFunctionObject *func, PyObject *const *slots,
+                          int nslots, Entry *e)
+{
+    PyObject **args = mem_alloc((size_t)segment_args(e) * sizeof *args), *out = NULL;
+    if (args != NULL && run_check(e->guards, (PyObject *)func, slots, nslots,
+                                  cpy_exc_handled(t->ts), args + 1)) {
+        args[0] = Py_NewRef(e->graph);
+        out = cpy_call_code_steal(t->ts, e->seg, args, (size_t)segment_args(e));
+    }
+    mem_free(args);
+    return out;
+}
+
+/* The graph has raised in the middle, with changes made that cannot be undone: goes to the state that the program is in at the
+ * operation that raised, made from the values the run had (rule 13). */
+static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                   int nslots, GraphFailure *f, Entry **e, PyObject **out)
+{
+    PyObject *type, *value, *tb;
+    Entry *x = NULL;
+    PyErr_Fetch(&type, &value, &tb);
+    CompileResult r =
+        run_compile_late(p, func, slots, nslots, cpy_exc_handled(t->ts), f, &x);
+    *out = r == COMPILE_DONE ? run_once(t, func, slots, nslots, x) : NULL;
+    PyErr_Clear();
+    PyErr_Restore(type, value, tb);
+    if (*out != NULL) {
+        *e = x;
+        return GO_LATE;
+    }
+    if (x != NULL)
+        entry_free(x);
+    return GO_RAISE;
+}
+
 static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **out)
 {
     e->used = true;
     e->hits++;
     args[0] = Py_NewRef(e->graph);
     AmbientSaved before;
+    PyObject *numbers = __builtin_expect(e->draws, 0) ? generator_state() : NULL;
     if (__builtin_expect(e->switches != 0, 0))
-        ambient_save(&before, e->switches & SWITCHES_CAST);
+        ambient_save(&before, e->switches);
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
+    if (__builtin_expect(*out == NULL, 0) && e->switches)
+        ambient_restore(&before);
+    if (__builtin_expect(numbers != NULL, 0)) {
+        if (*out == NULL && e->pure && deopt_can())
+            generator_restore(numbers);
+        Py_DECREF(numbers);
+    }
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (e->switches)
-        ambient_restore(&before);
     if (!e->pure || !deopt_can())
         return GO_RAISE;
     PyErr_Clear();
@@ -140,7 +197,16 @@ static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const
     }
     if (__builtin_expect(p->idle != 0, 0))
         point_wake(p);
-    return run_segment(t->ts, *e, args, out);
+    Go go = run_segment(t->ts, *e, args, out);
+    if (__builtin_expect(go != GO_RAISE || !(*e)->late, 1))
+        return go;
+    GraphFailure *f = fx_failure((*e)->graph);
+    if (f != NULL && deopt_can()) {
+        drop_traceback_head();
+        go = run_late(t, p, func, slots, nslots, f, e, out);
+    }
+    fx_failure_free(f);
+    return go;
 }
 
 static Go enter_existing(Tramp *t, Point *p, PyFunctionObject *func,
@@ -326,6 +392,23 @@ static Act take_exit(Tramp *t, const Exit *x, PyObject *tuple)
     return act;
 }
 
+/* Acts on the exit of a graph that raised: the exception set is raised there. Frees the entry. */
+static Act take_late(Tramp *t, Entry *e, PyObject *tuple)
+{
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    Act act = take_exit(t, e->exit, tuple);
+    entry_free(e);
+    if (act != ACT_REAL) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(tb);
+        return act;
+    }
+    PyErr_Restore(type, value, tb);
+    return raise_in_top(t, index_at(top(t)), false);
+}
+
 /* -- One act each -------------------------------------------------------------------------------- */
 
 /* Where the interpreter looks for signals, too. */
@@ -378,22 +461,10 @@ static Act finish(Tramp *t, int index, PyObject *value)
     return ACT_RETURN;
 }
 
-/* The line of a segment in a traceback, when the frame it ran for has one of its own. */
-static void drop_traceback_head(void)
-{
-    PyObject *type, *value, *tb;
-    PyErr_Fetch(&type, &value, &tb);
-    if (tb != NULL)
-        Py_SETREF(tb, Py_XNewRef((PyObject *)((PyTracebackObject *)tb)->tb_next));
-    PyErr_Restore(type, value, tb);
-}
-
 /* The instruction of the outermost frame at which its trace broke, -1 if it did not; the next
  * one is where compiling goes on. */
 static int index_behind(PointTable *t, const Exit *x)
 {
-    if (x == NULL)
-        return -1;
     int index = t->c->index_of[x->frames[0].at];
     if (x->nframes > 1)
         return t->c->index_of[x->frames[0].resume];
@@ -410,26 +481,39 @@ static bool live_at(PointTable *t, int index)
     return false;
 }
 
-/* A point whose trace has no graph: plainly on, to behind the break; not for ever, though, if
- * that leads to no graph either. */
-static Act idle(PointTable *t, Point *p, const Entry *e)
-{
-    int index = index_behind(t, e->exit);
-    if (index < 0 || live_at(t, index))
-        return ACT_PLAIN;
-    if (p->idle < run_idle_budget)
-        table_stop(t, index, true);
-    else if (p->idle == run_idle_budget)
-        table_stop(t, index, false);
-    p->idle += p->idle <= run_idle_budget;
-    return ACT_PLAIN;
-}
-
 /* A point that keeps being met for nothing is no place to stop at. */
 static void missed(PointTable *t, int index, Point *p)
 {
-    if (p->idle <= run_idle_budget && ++p->idle == run_idle_budget)
+    p->idle += p->idle < run_idle_budget;
+    if (p->idle >= run_idle_budget)
         table_stop(t, index, false);
+}
+
+static void stop_unless_live(PointTable *t, int index, bool on)
+{
+    if (index >= 0 && !live_at(t, index))
+        table_stop(t, index, on);
+}
+
+/* Loops that have no graph are left alone, what stands behind them is not. */
+static void stop_behind_loops(PointTable *t, int index)
+{
+    for (int i = 0; i <= index; i++)
+        if (t->c->ins[i].op == OP_FOR_ITER && t->c->ins[i].target > index)
+            stop_unless_live(t, t->c->ins[i].target, true);
+}
+
+/* A point whose trace has no graph: plainly on, to behind the break or the end of the loop; not
+ * for ever, though, if that leads to no graph either. */
+static Act idle(PointTable *t, Point *p, const Entry *e)
+{
+    int own = t->c->index_of[p->at];
+    if (p->idle < run_idle_budget)
+        stop_behind_loops(t, e->exit ? t->c->index_of[e->exit->frames[0].at] : own);
+    missed(t, own, p);
+    if (e->exit != NULL)
+        stop_unless_live(t, index_behind(t, e->exit), p->idle < run_idle_budget);
+    return ACT_PLAIN;
 }
 
 static Act do_enter(Tramp *t)
@@ -448,12 +532,16 @@ static Act do_enter(Tramp *t)
     switch (enter(t, p, cpy_frame_func(o->f), slots, n + depth, &e, &out)) {
     case GO_DONE:
         return e->exit == NULL ? finish(t, index, out) : take_exit(t, e->exit, out);
+    case GO_LATE: return take_late(t, e, out);
     case GO_IDLE: return idle(o->t, p, e);
     case GO_RAISE:
         if (e != NULL)
             drop_traceback_head();
         return raise_in_top(t, index, false);
-    case GO_PLAIN: missed(o->t, index, p);
+    case GO_PLAIN:
+        if (p->idle < run_idle_budget)
+            stop_behind_loops(o->t, index);
+        missed(o->t, index, p);
     }
     return ACT_PLAIN;
 }
@@ -551,6 +639,17 @@ static PyObject *run_exit(Tramp *t, PyFunctionObject *func, Entry *e, PyObject *
     return go_on(t, take_exit(t, e->exit, tuple));
 }
 
+/* The same for a graph that raised. */
+static PyObject *run_failed(Tramp *t, PyFunctionObject *func, Entry *e, PyObject *tuple)
+{
+    if (open_frame(t, func) == NULL) {
+        Py_DECREF(tuple);
+        entry_free(e);
+        return NULL;
+    }
+    return go_on(t, take_late(t, e, tuple));
+}
+
 PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
                    bool *plain)
 {
@@ -567,9 +666,10 @@ PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int
     PyObject *out;
     switch (enter(&t, p, func, slots, nslots, &e, &out)) {
     case GO_DONE: return e->exit == NULL ? out : run_exit(&t, func, e, out);
+    case GO_LATE: return run_failed(&t, func, e, out);
     case GO_IDLE:
         if (e->exit != NULL &&
-            (p->idle <= run_idle_budget || table_stops(p->table) != NULL))
+            (p->idle < run_idle_budget || table_stops(p->table) != NULL))
             return run_idle(&t, p, func, slots, nslots, e);
         *plain = true;
         return NULL;

@@ -20,6 +20,7 @@ enum {
 
 typedef struct Ambient {
     uint64_t w[W_COUNT];
+    unsigned kernels; /* of attention; 0: nobody asked, else with KERNELS_ASKED */
 } Ambient;
 
 /* Offsets in three thread-local structs of torch; self_check sees that they mean what we believe. */
@@ -163,14 +164,53 @@ static bool read_ambient(Ambient *a)
     return ambient_fast ? fast_read(a) : slow_read(a);
 }
 
+/* -- Kernels of attention --------------------------------------------------- */
+
+const struct KernelName kernel_names[KERNELS] = {
+    { "cudnn", "CUDNN_ATTENTION" },
+    { "flash", "FLASH_ATTENTION" },
+    { "mem_efficient", "EFFICIENT_ATTENTION" },
+    { "math", "MATH" },
+    { "overrideable", "OVERRIDEABLE" },
+};
+
+unsigned ambient_kernels(void)
+{
+    unsigned mask = 0;
+    char name[64];
+    bool ok = true;
+    for (int i = 0; i < KERNELS; i++) {
+        snprintf(name, sizeof name, "_get_%s_sdp_enabled", kernel_names[i].flag);
+        mask |= (unsigned)(ask(name, NULL, &ok) == 1) << i;
+    }
+    return mask;
+}
+
+void ambient_set_kernels(unsigned mask)
+{
+    char name[64];
+    for (int i = 0; i < KERNELS; i++) {
+        snprintf(name, sizeof name, "_set_sdp_use_%s", kernel_names[i].flag);
+        PyObject *on = mask & (1u << i) ? Py_True : Py_False;
+        Py_XDECREF(PyObject_CallMethod(torch_py.C, name, "O", on));
+        PyErr_Clear();
+    }
+}
+
+void ambient_ask_kernels(void *block)
+{
+    ((Ambient *)block)->kernels = KERNELS_ASKED | ambient_kernels();
+}
+
 /* -- The guard -------------------------------------------------------------- */
 
-const void *ambient_block(Arena *a, size_t *size)
+void *ambient_block(Arena *a, size_t *size)
 {
     Ambient *b = arena_alloc(a, sizeof *b);
     if (b == NULL)
         return NULL;
     *size = sizeof *b;
+    b->kernels = 0;
     if (!read_ambient(b)) {
         PyErr_SetString(PyExc_RuntimeError, "torch's ambient state cannot be read");
         return NULL;
@@ -197,7 +237,8 @@ static bool check(const void *block)
     uint64_t differ = 0;
     for (int i = 0; i < W_COUNT; i++)
         differ |= now.w[i] ^ b->w[i];
-    return differ == 0;
+    return differ == 0 &&
+           (b->kernels == 0 || b->kernels == (KERNELS_ASKED | ambient_kernels()));
 }
 
 /* -- Judging ---------------------------------------------------------------- */
@@ -301,7 +342,7 @@ static PyObject *read_bytes(PyObject *self, PyObject *unused)
     Ambient a;
     if (!fast_read(&a))
         return PyBytes_FromString("");
-    return PyBytes_FromStringAndSize((char *)&a, sizeof a);
+    return PyBytes_FromStringAndSize((char *)a.w, sizeof a.w);
 }
 
 static bool self_check(void)

@@ -73,6 +73,11 @@ static int find_types(void)
         *rows[i].at = (PyTypeObject *)type;
     }
     key_plain_type(torch_types.device);
+    PyObject *kernels = torch_path("_C._SDPBackend");
+    if (kernels && PyType_Check(kernels))
+        key_plain_type((PyTypeObject *)kernels);
+    Py_XDECREF(kernels);
+    PyErr_Clear();
     return 0;
 }
 

@@ -79,8 +79,11 @@ static int nesting(void)
     return step("autocast_decrement_nesting");
 }
 
-void ambient_save(AmbientSaved *s, bool casts)
+void ambient_save(AmbientSaved *s, uint8_t switches)
 {
+    bool casts = switches & SWITCHES_CAST;
+    s->kernels = switches & SWITCHES_KERNELS;
+    s->mask = s->kernels ? ambient_kernels() : 0;
     s->grad = ambient_grad_enabled();
     s->casts = casts && autocast_read(&s->cast) == 0;
     s->nesting = s->casts ? nesting() : 0;
@@ -93,13 +96,49 @@ void ambient_restore(const AmbientSaved *s)
     PyObject *type, *value, *trace;
     if (ambient_grad_enabled() != s->grad)
         ambient_set_grad(s->grad);
-    if (!s->casts)
+    if (!s->casts && !s->kernels)
         return;
     PyErr_Fetch(&type, &value, &trace);
+    if (s->kernels)
+        ambient_set_kernels(s->mask);
+    if (!s->casts) {
+        PyErr_Restore(type, value, trace);
+        return;
+    }
     for (int n = nesting(); n > s->nesting; n--)
         if (step("autocast_decrement_nesting") == 0)
             Py_XDECREF(PyObject_CallMethod(torch_py.C, "clear_autocast_cache", NULL));
     PyErr_Clear();
     PyErr_Restore(type, value, trace);
     autocast_set(&s->cast);
+}
+
+/* -- Random numbers ------------------------------------------------------------- */
+
+static PyObject *generator(void)
+{
+    static PyObject *g;
+    if (g == NULL && (g = PyObject_GetAttrString(torch_py.C, "default_generator")) == NULL)
+        PyErr_Clear();
+    return g;
+}
+
+PyObject *generator_state(void)
+{
+    PyObject *g = generator();
+    PyObject *state = g ? PyObject_CallMethod(g, "get_state", NULL) : NULL;
+    if (state == NULL)
+        PyErr_Clear();
+    return state;
+}
+
+void generator_restore(PyObject *state)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *r = PyObject_CallMethod(generator(), "set_state", "O", state);
+    if (r == NULL)
+        PyErr_Clear();
+    Py_XDECREF(r);
+    PyErr_Restore(type, value, trace);
 }

@@ -26,6 +26,7 @@ enum {
     F_LOOSE = 1 << 13,
     F_LAYOUT = 1 << 14,
     F_FRESH = 1 << 15,
+    F_TOTAL = 1 << 16,
     RULE_SHIFT = 20, /* number of a shape rule, from 1 */
 };
 
@@ -57,6 +58,7 @@ static TorchOp op_of(long f)
         .loose = f & F_LOOSE,
         .layout = f & F_LAYOUT,
         .fresh = f & F_FRESH,
+        .total = f & (F_TOTAL | F_PURE),
         .rule = (uint8_t)(f >> RULE_SHIFT),
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
@@ -83,7 +85,8 @@ static long flags_of(const char *name)
             memcpy(twin, name, n);
             twin[n] = 0;
             f = PyDict_GetItemString(by_name, twin);
-            flags = f ? PyLong_AsLong(f) & ~(F_PURE | F_FACTORY | F_STRUCT) : F_NODE;
+            flags = f ? PyLong_AsLong(f) & ~(F_FACTORY | F_STRUCT) : F_NODE;
+            flags = flags & F_PURE ? (flags & ~F_PURE) | F_TOTAL : flags;
         }
     }
     return flags & (F_SPECIAL | F_BREAK) ? flags : flags | F_MUTATES | F_ALIAS;
@@ -173,6 +176,7 @@ static int add_rows(bool paths)
         LOOSE = F_LOOSE,
         LAYOUT = F_LAYOUT,
         FRESH = F_FRESH,
+        TOTAL = F_TOTAL,
         FACTORY_RANDOM = F_FACTORY | F_RANDOM
     };
 #define OPS(flags, words)                                                                \
@@ -331,8 +335,9 @@ static int add_operators(void)
     for (size_t i = 0; r == 0 && i < COUNT_OF(operators); i++) {
         PyObject *f = PyObject_GetAttrString(m, operators[i].name);
         PyObject *row = PyDict_GetItemString(by_name, operators[i].name);
-        long flags = operators[i].flags |
-                     (row ? PyLong_AsLong(row) >> RULE_SHIFT << RULE_SHIFT : 0);
+        long said = row ? PyLong_AsLong(row) : 0;
+        long flags =
+            operators[i].flags | (said & F_TOTAL) | said >> RULE_SHIFT << RULE_SHIFT;
         r = f ? put(by_object, f, flags & F_MUTATES ? flags | F_ALIAS : flags) : -1;
         Py_XDECREF(f);
     }

@@ -115,7 +115,7 @@ static PyObject *wrap(PyObject *target, PyObject *backend, int noutputs)
 /* -- The hand-off -------------------------------------------------------------- */
 
 /* jedlik._backends.eager, by identity: the graph runs as it was captured. */
-static bool runs_as_captured(PyObject *backend)
+bool hand_off_own(PyObject *backend)
 {
     PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "jedlik._backends");
     PyObject *eager = m ? PyObject_GetAttrString(m, "eager") : NULL;
@@ -140,7 +140,7 @@ PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
                    PyObject *backend, PyObject *slot_names)
 {
     PyObject *runner = fx_function(g, outputs, noutputs);
-    if (runner == NULL || runs_as_captured(backend))
+    if (runner == NULL || hand_off_own(backend))
         return runner;
     PyObject *pair = fx_build(g, outputs, noutputs, slot_names);
     PyObject *target = pair ? ask_backend(pair, backend, runner) : NULL;

@@ -5,6 +5,7 @@
  * Holds: nodes run in order with the operations and arguments the program wrote; a value is dropped right after its
  * last use, as in the program; nothing of torch.fx is involved, and no frame is pushed.
  */
+#include "torch/failure.h"
 #include "torch/lib.h"
 #include <structmember.h>
 
@@ -37,6 +38,8 @@ typedef struct Runner {
     PyObject **consts; /* owned */
     GArg *trees; /* items are blocks of their own; constants owned, nodes are registers */
     uint32_t *drops, *outputs;
+    uint32_t keep; /* steps up to the last that may raise when there is no way back; 0: none */
+    uint32_t *nodes; /* register -> node of the trace */
 } Runner;
 
 /* -- Operators that need no call ----------------------------------------------- */
@@ -251,12 +254,56 @@ static PyObject *take_outputs(const Runner *r, PyObject **regs)
     return t;
 }
 
+/* Of this thread's last run that failed, until somebody asks for it. */
+static _Thread_local GraphFailure *failed;
+static _Thread_local const Runner *failed_in;
+
+static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
+{
+    fx_failure_free(failed);
+    failed_in = r;
+    failed = mem_alloc(sizeof *failed);
+    if (failed == NULL)
+        return;
+    uint32_t n = r->nodes[r->steps[step].reg];
+    *failed = (GraphFailure){ .node = n,
+                              .n = n,
+                              .values = mem_alloc(n * sizeof(PyObject *)),
+                              .targets = mem_alloc(n * sizeof(PyObject *)) };
+    if (failed->values == NULL || failed->targets == NULL) {
+        fx_failure_free(failed);
+        failed = NULL;
+        return;
+    }
+    memset(failed->values, 0, n * sizeof(PyObject *));
+    memset(failed->targets, 0, n * sizeof(PyObject *));
+    for (uint32_t i = 0; i < r->ninputs; i++)
+        if (r->nodes[i] < n)
+            failed->values[r->nodes[i]] = Py_NewRef(regs[i]);
+    for (uint32_t i = 0; i < step; i++) {
+        failed->values[r->nodes[r->steps[i].reg]] = Py_XNewRef(regs[r->steps[i].reg]);
+        failed->targets[r->nodes[r->steps[i].reg]] = Py_NewRef(r->steps[i].target);
+    }
+}
+
+GraphFailure *fx_failure(PyObject *graph)
+{
+    GraphFailure *f = failed;
+    if (f == NULL || failed_in != (const Runner *)graph)
+        return NULL;
+    failed = NULL;
+    return f;
+}
+
 static PyObject *run(const Runner *r, PyObject **regs)
 {
     for (uint32_t i = 0; i < r->nsteps; i++) {
         const Step *s = &r->steps[i];
-        if ((regs[s->reg] = run_step(r, s, regs)) == NULL)
+        if ((regs[s->reg] = run_step(r, s, regs)) == NULL) {
+            if (i < r->keep)
+                note_failure(r, i, regs);
             return NULL;
+        }
         for (uint32_t k = 0; k < s->ndrop; k++)
             Py_CLEAR(regs[r->drops[s->drop + k]]);
     }
@@ -391,6 +438,8 @@ static void fill_drops(Filling *f)
         Step *s = &r->steps[i];
         if (f->last_use[s->reg] == 0)
             f->last_use[s->reg] = i + 1;
+        if (f->last_use[s->reg] < r->keep)
+            f->last_use[s->reg] = r->keep;
         if (f->last_use[s->reg] != UINT32_MAX)
             r->steps[f->last_use[s->reg] - 1].ndrop++;
     }
@@ -427,7 +476,9 @@ static bool reserve(Runner *r, const Graph *g, int noutputs)
     r->trees = mem_alloc(r->ntrees * sizeof *r->trees);
     r->drops = mem_alloc(r->nsteps * sizeof *r->drops);
     r->outputs = mem_alloc(r->noutputs * sizeof *r->outputs);
-    return r->steps && r->args && r->consts && r->trees && r->drops && r->outputs;
+    r->nodes = mem_alloc(r->nregs * sizeof *r->nodes);
+    return r->nodes && r->steps && r->args && r->consts && r->trees && r->drops &&
+           r->outputs;
 }
 
 static bool fill(Filling *f, const Graph *g, const uint32_t *outputs)
@@ -435,8 +486,12 @@ static bool fill(Filling *f, const Graph *g, const uint32_t *outputs)
     Runner *r = f->r;
     uint32_t input = 0, step = 0;
     for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live)
+        if (g->node.v[i].live) {
             f->reg[i] = g->node.v[i].kind == NODE_INPUT ? input++ : r->ninputs + step++;
+            r->nodes[f->reg[i]] = (uint32_t)i;
+            if (i < g->keep)
+                r->keep = step;
+        }
     step = 0;
     for (size_t i = 0; i < g->node.n; i++)
         if (g->node.v[i].live && g->node.v[i].kind != NODE_INPUT &&
@@ -476,7 +531,8 @@ static void runner_dealloc(PyObject *self)
         Py_XDECREF(r->consts[i]);
     for (uint32_t i = 0; r->trees && i < r->ntrees; i++)
         free_tree(&r->trees[i]);
-    void *blocks[] = { r->steps, r->args, r->consts, r->trees, r->drops, r->outputs };
+    void *blocks[] = { r->steps, r->args,    r->consts, r->trees,
+                       r->drops, r->outputs, r->nodes };
     for (size_t i = 0; i < COUNT_OF(blocks); i++)
         mem_free(blocks[i]);
     type->tp_free(self);
@@ -506,6 +562,11 @@ static PyType_Spec runner_spec = {
 };
 
 static PyTypeObject *runner_type;
+
+bool fx_keeps(PyObject *graph)
+{
+    return runner_type && Py_IS_TYPE(graph, runner_type) && ((Runner *)graph)->keep > 0;
+}
 
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs)
 {

@@ -56,11 +56,20 @@ PyObject *meta_size(PyObject *tensor);   /* torch.Size, new reference */
 /* -- Ambient state (torch/ambient.c) ------------------------------------------ */
 
 /* Snapshot of grad mode, inference mode, autocast, default dtype, modes, deterministic … for GUARD_AMBIENT. */
-const void *ambient_block(Arena *a, size_t *size);
+void *ambient_block(Arena *a, size_t *size);
 bool ambient_tracable(
     const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
 bool ambient_grad_enabled(void);
 void ambient_set_grad(bool on);
+
+/* Kernels that scaled_dot_product_attention may choose from: a bit each, in this order. */
+enum { KERNELS = 5, KERNELS_ASKED = 1 << KERNELS };
+extern const struct KernelName {
+    const char *flag, *member; /* torch._C._get_<flag>_sdp_enabled, SDPBackend.<member> */
+} kernel_names[KERNELS];
+unsigned ambient_kernels(void);
+void ambient_set_kernels(unsigned mask);
+void ambient_ask_kernels(void *block); /* the guard compares them too from now on */
 
 /* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
 
@@ -76,13 +85,18 @@ int autocast_read(Autocast *a);        /* the real state; -1 with an exception *
 void autocast_set(const Autocast *a);  /* keeps the exception that may be set */
 
 typedef struct AmbientSaved {
-    bool grad, casts;
+    bool grad, casts, kernels;
+    unsigned mask;
     Autocast cast;
     int nesting;
 } AmbientSaved;
 
-/* Before a graph that switches modes, and after it has failed. `casts`: autocast too. */
-void ambient_save(AmbientSaved *s, bool casts);
+/* The CPU generator's state, new reference or NULL without exception; and back. The latter keeps the exception that is set. */
+PyObject *generator_state(void);
+void generator_restore(PyObject *state);
+
+/* Before a graph that switches modes (SWITCHES_ of graph.h), and after it has failed. */
+void ambient_save(AmbientSaved *s, uint8_t switches);
 void ambient_restore(const AmbientSaved *s);
 
 /* -- Which callables become nodes (torch/classify.c) --------------------------- */
@@ -109,7 +123,8 @@ typedef struct TorchOp {
     bool loose; /* strides, or whether the result is a view, depend on more than metadata … */
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
-    bool fresh;   /* strides do not depend on those of the arguments */
+    bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
+    bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
@@ -181,6 +196,9 @@ PyObject *fx_kwargs(const Node *n, PyObject **made);
 
 /* A pure node that nobody reads: may it vanish? Its kernel is run once on zeros (torch/dead.c). */
 bool dead_node_goes(const Graph *g, const Node *n);
+
+/* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
+bool hand_off_own(PyObject *backend);
 
 /* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
  * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */

@@ -2,7 +2,10 @@
  * trace/except.c -- exceptions of the traced program are values; unwinding uses the code's own table.
  */
 #include "cpy/cpy.h"
+#include <structmember.h>
+#include "base/same.h"
 #include "trace/run.h"
+#include "var/consts.h"
 #include "var/names.h"
 
 /* -- Raising -------------------------------------------------------------------------- */
@@ -80,6 +83,14 @@ Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
     return ST_OK;
 }
 
+/* Classes whose exceptions CPython gives more than args when it raises them itself. */
+static bool has_fields(PyObject *type)
+{
+    return PyErr_GivenExceptionMatches(type, PyExc_AttributeError) ||
+           PyErr_GivenExceptionMatches(type, PyExc_NameError) ||
+           PyErr_GivenExceptionMatches(type, PyExc_ImportError);
+}
+
 Status raise_type(Tx *tx, PyObject *type, const char *format, ...)
 {
     va_list args;
@@ -89,6 +100,7 @@ Status raise_type(Tx *tx, PyObject *type, const char *format, ...)
     Var *message, *exc;
     TRY(const_new(tx, text, &message));
     TRY(exc_new(tx, (PyTypeObject *)type, &message, 1, &exc));
+    AS(ExcVar, exc)->partial = has_fields(type);
     return raise_var(tx, exc);
 }
 
@@ -102,6 +114,35 @@ static Status args_of(Tx *tx, PyObject *value, Var ***v, Py_ssize_t *n)
         PyObject *o = tx_keep(tx, PyTuple_GET_ITEM(args, i));
         TRY_PTR(o);
         TRY(wrap_pinned(tx, o, NULL, &(*v)[i]));
+    }
+    return ST_OK;
+}
+
+/* Fields of the real exception that another one of the same args would not have. */
+static Status fields_of(Tx *tx, PyObject *value, ExcVar *e)
+{
+    PyBaseExceptionObject *real = (PyBaseExceptionObject *)value;
+    PyTypeObject *t = Py_TYPE(value);
+    PyObject *twin = tx_hold(tx, PyObject_CallObject((PyObject *)t, real->args));
+    e->partial = twin == NULL || !Py_IS_TYPE(twin, t) ||
+                 (t->tp_flags & Py_TPFLAGS_HEAPTYPE) || real->cause || real->context ||
+                 real->dict;
+    PyErr_Clear();
+    for (PyMemberDef *m = t->tp_members; m && m->name && !e->partial; m++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(m->name));
+        TRY_PTR(name);
+        PyObject *a = tx_hold(tx, PyObject_GetAttr(value, name)),
+                 *b = tx_hold(tx, PyObject_GetAttr(twin, name));
+        PyErr_Clear();
+        if (a == NULL || b == NULL || !const_immutable(a)) {
+            e->partial = a != b;
+            continue;
+        }
+        Var *v;
+        TRY(const_peek(tx, a, &v));
+        if (!const_same(a, b) && !keymap_put(&e->members, &tx->arena, &tx->journal, NULL,
+                                             0, cpy_type_lookup(t, name), v))
+            return ST_ERROR;
     }
     return ST_OK;
 }
@@ -125,6 +166,7 @@ Status raise_now(Tx *tx)
     Py_ssize_t n;
     TRY(args_of(tx, value, &v, &n));
     TRY(exc_new(tx, Py_TYPE(value), v, n, &exc));
+    TRY(fields_of(tx, value, AS(ExcVar, exc)));
     return raise_var(tx, exc);
 }
 
@@ -394,8 +436,7 @@ Status op_before_with(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, value);
 }
 
-/* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
-static Status traceback(Tx *tx, Var **out)
+Status except_traceback(Tx *tx, Var **out)
 {
     return var_make(tx, &kind_opaque, sizeof(Var), &PyTraceBack_Type, out);
 }
@@ -408,7 +449,7 @@ Status op_with_except_start(Tx *tx, Frame *f, const Ins *in)
     TRY(var_real(tx, &exc));
     TRY(wrap_pinned(tx, (PyObject *)exc->type, NULL, &v[0]));
     v[1] = exc;
-    TRY(traceback(tx, &v[2]));
+    TRY(except_traceback(tx, &v[2]));
     TRY(var_call(tx, leave, &(Args){ .v = v, .n = 3 }, &r));
     return push(tx, f, r);
 }

@@ -118,12 +118,17 @@ static bool unfinished(GenVar *g)
     return false;
 }
 
-Status gen_left(Tx *tx, Var *v)
+Status gen_dropped(Tx *tx, Var *v)
 {
     if (v && v->kind == &kind_gen && v->real == NULL && unfinished(AS(GenVar, v)))
         return graph_break(tx, BRK_FINALIZER, "%s",
                            "a generator is left inside its `try`");
     return ST_OK;
+}
+
+Status gen_left(Tx *tx, Var *v)
+{
+    return v && v->kind == &kind_gen && AS(GenVar, v)->kept ? ST_OK : gen_dropped(tx, v);
 }
 
 /* The delegate has ended: behind its SEND, with its value or its exception. */

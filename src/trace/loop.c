@@ -7,7 +7,8 @@
  */
 #include "trace/run.h"
 
-enum { IDLE_BUDGET = 1000000, POLL_EVERY = 1 << 14 };
+/* Iterations without a graph node; an expression that is kept for the guards counts as several: it costs more and stays. */
+enum { IDLE_BUDGET = 200000, EXPR_WEIGHT = 8, POLL_EVERY = 1 << 14 };
 
 static const OpFn handlers[OP_COUNT] = {
 #define OP(name, pop, push, operand, handler) [OP_##name] = op_##handler,
@@ -31,6 +32,12 @@ static Status poll(Tx *tx)
     return ST_OK;
 }
 
+static Status forced(Tx *tx)
+{
+    return tx->why ? graph_break(tx, tx->why->id, "%s", tx->why->text)
+                   : graph_break(tx, BRK_FORCED, "instruction %d", (int)tx->steps);
+}
+
 static Status step(Tx *tx, Frame *f)
 {
     const Ins *in = &f->code->ins[f->pc];
@@ -42,7 +49,7 @@ static Status step(Tx *tx, Frame *f)
     f->cur = f->pc++;
     tx->steps++;
     if (__builtin_expect(tx->steps == tx->break_at, 0))
-        return graph_break(tx, BRK_FORCED, "instruction %d", (int)tx->steps);
+        return forced(tx);
     return handlers[in->op](tx, f, in);
 }
 
@@ -120,7 +127,9 @@ Status trace_root(Tx *tx, Var **out)
 
 Status back_edge(Tx *tx)
 {
-    if (++tx->idle > IDLE_BUDGET)
-        return graph_break(tx, BRK_LOOP_BUDGET, "%d iterations", IDLE_BUDGET);
+    tx->idle += 1 + EXPR_WEIGHT * (tx->exprs.n - tx->exprs_seen);
+    tx->exprs_seen = tx->exprs.n;
+    if (tx->idle > IDLE_BUDGET)
+        return graph_break(tx, BRK_LOOP_BUDGET, "in %U", tx->top->code->co->co_qualname);
     return ST_OK;
 }

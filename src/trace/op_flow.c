@@ -236,6 +236,7 @@ Status op_make_function(Tx *tx, Frame *f, const Ins *in)
     fn->code = code_of(fn->co);
     TRY_PTR(fn->code);
     fn->globals = f->fn->globals;
+    fn->builtins = f->fn->builtins;
     TRY(const_peek(tx, fn->co->co_name, &fn->name));
     TRY(const_peek(tx, fn->co->co_qualname, &fn->qualname));
     if (in->arg & 8)

@@ -88,11 +88,27 @@ static Status leave_entered(Tx *tx, const Var *old)
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
 }
 
+/* The same for a new list or tuple: what it alone may still hold. */
+static Status leave_new(Tx *tx, Var *old)
+{
+    bool list = old->kind == &kind_list, tuple = old->kind == &kind_tuple;
+    Var **v = list ? AS(ListVar, old)->items.v : tuple ? AS(TupleVar, old)->items : NULL;
+    size_t n = list    ? AS(ListVar, old)->items.n
+               : tuple ? (size_t)AS(TupleVar, old)->n
+                       : 0;
+    for (size_t i = 0; i < n && i < MANY; i++)
+        if (v[i]->real && v[i]->kind != &kind_const && cpy_finalized(v[i]->real))
+            return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(v[i]->real)->tp_name);
+    return ST_OK;
+}
+
 /* An old value that runs code when it goes, itself or as an item (of a pair of dict.items()), has to go now. */
 static Status leave_slot(Tx *tx, Var *old)
 {
     PyObject *o = old ? old->real : NULL;
     TRY(gen_left(tx, old));
+    if (old && o == NULL)
+        return leave_new(tx, old);
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = cpy_finalized(o);
@@ -124,23 +140,39 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 
 /* -- Globals ----------------------------------------------------------------------------- */
 
+static Status builtins_dict(Tx *tx, PyObject *dict, Source *owner, Var **out)
+{
+    void *known;
+    if (ptrmap_get(&tx->wrapped, dict, &known)) {
+        *out = known;
+        return ST_OK;
+    }
+    TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, out));
+    (*out)->real = tx_keep(tx, dict);
+    (*out)->src = source_get(&tx->sources, SRC_BUILTINS, owner, NULL, 0);
+    TRY_PTR((*out)->src);
+    return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, *out) ? ST_OK
+                                                                          : ST_ERROR;
+}
+
+/* Those of the function that was entered are the usual ones; a function may bring others along. */
 static Status builtins_of(Tx *tx, Frame *f, DictVar **out)
 {
+    FuncVar *root = tx->root->fn, *fn = f->fn;
     if (tx->builtins == NULL) {
-        PyObject *dict = PyEval_GetBuiltins();
-        FuncVar *root = tx->root->fn;
-        if (root->v.real)
-            dict = ((PyFunctionObject *)root->v.real)->func_builtins;
-        DictVar *d;
-        TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
-        d->v.real = tx_keep(tx, dict);
-        d->v.src = source_get(&tx->sources, SRC_BUILTINS, root->v.src, NULL, 0);
-        TRY_PTR(d->v.src);
-        if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, d))
-            return ST_ERROR;
-        SET(tx, tx->builtins, &d->v);
+        PyObject *dict = root->v.real ? ((PyFunctionObject *)root->v.real)->func_builtins
+                                      : PyEval_GetBuiltins();
+        Var *usual;
+        TRY(builtins_dict(tx, dict, root->v.src, &usual));
+        SET(tx, tx->builtins, usual);
     }
-    *out = AS(DictVar, tx->builtins);
+    PyObject *own = fn->v.real ? ((PyFunctionObject *)fn->v.real)->func_builtins : NULL;
+    if (fn->builtins == NULL && own && own != tx->builtins->real) {
+        Var *d;
+        TRY(builtins_dict(tx, own, fn->v.src, &d));
+        SET(tx, fn->builtins, d);
+    }
+    *out = AS(DictVar, fn->builtins ? fn->builtins : tx->builtins);
     return ST_OK;
 }
 
@@ -164,6 +196,11 @@ Status op_load_global(Tx *tx, Frame *f, const Ins *in)
     if (in->flag)
         TRY(push(tx, f, NULL));
     return push(tx, f, v);
+}
+
+Status frame_builtins(Tx *tx, DictVar **out)
+{
+    return builtins_of(tx, tx->top, out);
 }
 
 Status load_builtin(Tx *tx, Frame *f, PyObject *name)

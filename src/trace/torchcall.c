@@ -6,6 +6,7 @@
  * are answered without a node.
  */
 #include "trace/run.h"
+#include "torch/failure.h"
 #include "trace/torchcall.h"
 #include "var/binops.h"
 #include "var/consts.h"
@@ -345,12 +346,29 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
     return tx_hold(tx, *result) ? ST_OK : ST_ERROR;
 }
 
+/* A trace that is to end where a graph raised ends there. What raises inside of a call that C code waits for could not be handled in
+ * its frames. */
+static Status stop_here(Tx *tx, const Node *n)
+{
+    if (tx->late && tx->graph.node.n == tx->late->node)
+        return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
+    bool keeps = n->open || n->mutates_input || tx->changed;
+    if (keeps && tx->nested > 0 && (n->raises || n->open))
+        return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
+    if (n->open || n->mutates_input)
+        SET(tx, tx->changed, 1);
+    return ST_OK;
+}
+
 static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
 {
     Tx *tx = b->tx;
     n->mutates = op.mutates;
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
+    n->raises = !op.total;
+    n->random = op.random;
+    TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->grad = tx->grad;
     n->pure = op.pure && !op.mutates && !op.random && !op.user; /* rule 14 */
@@ -480,6 +498,29 @@ static void note_blur(const Build *b)
     }
 }
 
+static const GArg *argument(const Node *n, uint32_t at, const char *name)
+{
+    if (at < n->nargs)
+        return &n->args[at];
+    for (uint32_t i = 0; i < n->nkw; i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(n->kwnames, i), name) == 0)
+            return &n->args[n->nargs + i];
+    return NULL;
+}
+
+/* F.batch_norm writes its statistics, if it has any, and only while training. */
+static bool only_reads(const Node *n)
+{
+    if (!PyFunction_Check(n->target) ||
+        PyUnicode_CompareWithASCIIString(((PyFunctionObject *)n->target)->func_name,
+                                         "batch_norm") != 0)
+        return false;
+    const GArg *mean = argument(n, 1, "running_mean"),
+               *training = argument(n, 5, "training");
+    return (mean && mean->tag == GA_CONST) || training == NULL ||
+           (training->tag == GA_CONST && training->obj == Py_False);
+}
+
 /* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
 static bool wrote(const Build *b)
 {
@@ -512,7 +553,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     b.from_data = takes_data(target_name(tx, target));
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
-    op.mutates |= wrote(&b);
+    op.mutates = (op.mutates && !only_reads(&n)) || wrote(&b);
     n.meta = result;
     if (device == NULL)
         device = b.device;

@@ -60,6 +60,16 @@ const BreakRow break_table[BRK_COUNT] = {
 #undef BREAK
 };
 
+/* The innermost frame's instruction; what is found after the end of a trace is the whole function's. */
+static void place(Tx *tx)
+{
+    Frame *f = tx->top ? tx->top : tx->root;
+    tx->brk.co = f ? f->code->co : NULL;
+    tx->brk.line = tx->top ? code_near_line(f->code, (int)f->cur)
+                   : f     ? f->code->co->co_firstlineno
+                           : 0;
+}
+
 Status graph_break(Tx *tx, BreakId id, const char *format, ...)
 {
     va_list args;
@@ -72,8 +82,7 @@ Status graph_break(Tx *tx, BreakId id, const char *format, ...)
     tx->brk.id = id;
     tx->brk.text = arena_text(&tx->arena, "%s", s ? s : "");
     Py_XDECREF(text);
-    Frame *f = tx->top;
-    tx->brk.co = f ? f->code->co : NULL;
-    tx->brk.line = f ? code_line(f->code, (int)f->cur) : 0;
+    tx->brk.born = 0;
+    place(tx);
     return tx->brk.text ? ST_BREAK : ST_ERROR;
 }

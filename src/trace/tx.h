@@ -31,6 +31,7 @@ struct Frame {
     PyObject *kwnames; /* set by KW_NAMES for the next CALL */
     Var **consts;      /* one Var a constant, made on first use */
     Var *locals;       /* namespace of a class body, or NULL */
+    bool resumed;      /* it has run for real before */
 };
 
 typedef struct Break {
@@ -38,6 +39,7 @@ typedef struct Break {
     char *text; /* arena */
     PyCodeObject *co;
     int line;
+    uint64_t born; /* found too late, after the trace: the step that had better be the break; 0: none */
 } Break;
 
 /* An autocast region that is open: its object, its node, the state before it, what it was entered with. */
@@ -79,8 +81,13 @@ struct Tx {
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t changed; /* a node changes what is outside of the graph. journalled */
+    const struct GraphFailure
+        *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
+    void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
+    uintptr_t kernels, kernels0; /* kernels of attention that are allowed, now and at the start; 0: not asked. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
     size_t nops; /* graph operations so far; journalled */
@@ -91,6 +98,7 @@ struct Tx {
     PtrMap consts;        /* code object -> Var*[] of its constants */
     Var *builtins;        /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
+    size_t exprs_seen;    /* expressions there were at the last back-edge */
     PyObject *
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
@@ -101,6 +109,7 @@ struct Tx {
     int alternatives;  /* nesting of tuples of classes that isinstance() is looking at */
     char *floor;       /* the C stack may not grow below this: see tx_deep */
     uint64_t break_at; /* force a break at the n-th instruction of the trace; 0: never */
+    const Break *why;  /* the reason for that; NULL: it is only forced */
 };
 
 #define SET(tx, lvalue, value) JSET(&(tx)->journal, lvalue, value)
@@ -144,6 +153,8 @@ Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
 Status except_handled(
     Tx *tx, Var **out); /* sys.exception() of the traced program, asked for; NULL: None */
+/* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
+Status except_traceback(Tx *tx, Var **out);
 bool exc_matches(Tx *tx, PyObject *type); /* of tx->exc, built-in classes only */
 /* After ST_RAISE that is swallowed: forgets tx->exc. */
 void exc_clear(Tx *tx);
@@ -152,6 +163,8 @@ void exc_clear(Tx *tx);
 
 /* Pushes a frame for a call of fn; binds the arguments (TypeError as CPython words it). *out NULL: it makes a generator, which is in tx->result. */
 Status frame_enter(Tx *tx, FuncVar *fn, const Args *a, RetKind ret, Frame **out);
+/* The builtins of the frame that runs. */
+Status frame_builtins(Tx *tx, DictVar **out);
 /* Runs a class body on its namespace; *out what it returns, the __class__ cell or None. */
 Status frame_body(Tx *tx, FuncVar *fn, Var *ns, Var **out);
 /* Runs until `base` has returned; its value in *out. */
@@ -160,8 +173,10 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
-/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. */
+/* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. A frame leaves it,
+ * which another place may hold; or such a place does. */
 Status gen_left(Tx *tx, Var *v);
+Status gen_dropped(Tx *tx, Var *v);
 /* After ST_RAISE by what a generator delegates to: the value a StopIteration carries, or what was raised else. */
 Status gen_ended(Tx *tx, Var **value, Var **raised);
 

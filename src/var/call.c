@@ -62,6 +62,15 @@ bool args_have_tensor(const Args *a)
 
 /* -- Existing callables ---------------------------------------------------------------- */
 
+/* Functions of the operator module are torch's business if a tensor is among their arguments. */
+static bool of_operator(PyObject *callable)
+{
+    PyObject *m =
+        PyCFunction_Check(callable) ? ((PyCFunctionObject *)callable)->m_module : NULL;
+    return m && PyUnicode_Check(m) &&
+           PyUnicode_CompareWithASCIIString(m, "_operator") == 0;
+}
+
 static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
     if (!torch_ready)
@@ -72,7 +81,7 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     if (op.cls == TC_CONST)
         return fold_call(tx, callable, a, out);
     if (op.cls == TC_NODE)
-        return op.factory || args_have_tensor(a) || !PyCFunction_Check(callable)
+        return !of_operator(callable) || args_have_tensor(a)
                    ? torch_call(tx, callable, false, op, a, out)
                    : ST_DECLINE;
     return ST_DECLINE;
@@ -129,7 +138,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (name == str___iter__ && a->n == 1)
         return var_iter(tx, c, out);
     if (name == str___next__ && a->n == 1 &&
-        (c->kind == &kind_iter || c->kind == &kind_wrapiter)) {
+        (c->kind == &kind_iter || c->kind == &kind_wrapiter || c->kind == &kind_gen)) {
         TRY(var_next(tx, c, out));
         return *out ? ST_OK : raise_type(tx, PyExc_StopIteration, "%s", "");
     }
@@ -179,6 +188,8 @@ Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
         st = wrapper_call(tx, b->v.real, &with_self, out);
     if (st == ST_DECLINE)
         st = fold_call(tx, b->v.real, &with_self, out);
+    if (st == ST_DECLINE)
+        st = illegal_call(tx, b->v.real, &with_self);
     return st == ST_DECLINE ? unknown(tx, b->v.real) : st;
 }
 

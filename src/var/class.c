@@ -34,6 +34,27 @@ static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
     return ST_OK;
 }
 
+/* __dict__ of an existing class: what is read through it is guarded in the class's own dictionary. */
+static Status class_dict(Tx *tx, Var *self, Var **out)
+{
+    PyObject *dict = REAL(self)->tp_dict;
+    void *known;
+    Var *d;
+    if (AS(ClassVar, self)->writes.n)
+        return graph_break(tx, BRK_NO_SLOT, "__dict__ of %s, which was changed just now",
+                           REAL(self)->tp_name);
+    SET(tx, AS(ClassVar, self)->shown, 1);
+    if (ptrmap_get(&tx->wrapped, dict, &known))
+        return proxy_new(tx, known, out);
+    TRY(VAR_MAKE(tx, dict, DictVar, &PyDict_Type, &d));
+    d->real = tx_keep(tx, dict);
+    d->src = source_get(&tx->sources, SRC_CLASSDICT, self->src, NULL, 0);
+    TRY_PTR(d->src);
+    if (!ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, dict, d))
+        return ST_ERROR;
+    return proxy_new(tx, d, out);
+}
+
 /* C-level attributes of every class. */
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
@@ -43,6 +64,8 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
         if (*out != NULL)
             return ST_OK;
     }
+    if (name == str___dict__)
+        return class_dict(tx, self, out);
     if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
         name == str___doc__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
@@ -149,6 +172,9 @@ Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a metaclass", name);
     if (is_made_class(self))
         return made_store(tx, AS(ClassVar, self), name, value);
+    if (AS(ClassVar, self)->shown)
+        return graph_break(tx, BRK_NO_SLOT,
+                           "store to '%U' of a class whose __dict__ is in use", name);
     if (is_static(REAL(self)) || value == NULL || PyUnicode_READ_CHAR(name, 0) == '_')
         return graph_break(tx, BRK_NO_SLOT, "store to class attribute '%U'", name);
     TRY(class_drop(tx, self, name));
@@ -277,6 +303,8 @@ Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)
     if (wrap_is_object(t))
         return python_instance(tx, self, a, out);
     Status st = fold_call(tx, self->real, a, out);
+    if (st == ST_DECLINE)
+        st = illegal_call(tx, self->real, a);
     if (st != ST_DECLINE)
         return st;
     if (PyType_IsSubtype(t, (PyTypeObject *)PyExc_BaseException))

@@ -6,6 +6,7 @@
  */
 #include "trace/tx.h"
 #include "var/consts.h"
+#include "var/names.h"
 
 static PyTypeObject *numpy_type(const char *name)
 {
@@ -146,6 +147,16 @@ static Status item_of_known(Tx *tx, Var *self, PyObject *key, Var **out)
 static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *k;
+    TRY(var_real(tx, &key));
+    if (key->kind == &kind_object && AS(ObjectVar, key)->content == NULL &&
+        self->type != &PyFrozenSet_Type) {
+        Var *f;
+        TRY(var_special(tx, key, str___index__, &f));
+        if (f == NULL) /* the real one's TypeError, which names the type alone */
+            return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
+                               key->kind->name);
+        TRY(var_index_value(tx, key, &key));
+    }
     TRY(var_const(tx, key, &k));
     if (k == NULL)
         return graph_break(tx, BRK_NO_SLOT, "%s indexed by %s", self->type->tp_name,
@@ -233,6 +244,17 @@ static Status const_repr(Tx *tx, Var *self, bool str, Var **out)
     return fold(tx, self, str ? PyObject_Str(self->real) : PyObject_Repr(self->real), out);
 }
 
+/* The built-in comparison with the built-in part of an object: 2.0 == IntFlag(2). */
+static Status const_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    Var *theirs = other->kind == &kind_object ? AS(ObjectVar, other)->content : NULL;
+    richcmpfunc compare = self->type->tp_richcompare;
+    *out = tx->notimpl;
+    if (theirs == NULL || theirs->kind != &kind_const || compare == NULL)
+        return ST_OK;
+    return const_new(tx, compare(self->real, theirs->real, op), out);
+}
+
 /* -- The kind --------------------------------------------------------------- */
 
 const VarKind kind_const = {
@@ -243,6 +265,7 @@ const VarKind kind_const = {
     .getitem = const_getitem,
     .contains = const_contains,
     .truth = const_truth,
+    .compare = const_compare,
     .iter = const_iter,
     .unary = const_unary,
     .hash = const_hash,

@@ -182,6 +182,8 @@ Status drop_place(Tx *tx, PyObject *old, Source *src)
 
 Status drop(Tx *tx, Var *old)
 {
+    if (old && old->kind == &kind_gen && old->real == NULL)
+        return gen_dropped(tx, old);
     if (old == NULL || old->real == NULL || old->kind == &kind_const || always_quiet(old))
         return ST_OK;
     Source *src = source_of(tx, old);

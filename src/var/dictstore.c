@@ -117,12 +117,24 @@ static bool key_safe(PyObject *key)
            Py_TYPE(key)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
 }
 
+/* Hashing the keys runs no user code. */
+static Status quiet_keys(Tx *tx, PyObject *dict)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(dict, &at, &key, &value))
+        if (!key_plain(key) && Py_TYPE(key)->tp_hash != PyBaseObject_Type.tp_hash)
+            return graph_break(tx, BRK_DYN_KEY, "a %s is a key", Py_TYPE(key)->tp_name);
+    return ST_OK;
+}
+
 /* Keys of the existing dict in order, with a list of values beside: new lists. */
 static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
 {
     if (d->owner != NULL)
         *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
-    else if (PyODict_Check(d->v.real)) {
+    else if (PyODict_Check(d->v.real)) { /* whose iterator looks each key up */
+        TRY(quiet_keys(tx, d->v.real));
         PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(d->v.real));
         *keys = it ? tx_hold(tx, PySequence_List(it)) : NULL;
     } else
@@ -217,6 +229,11 @@ Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *v
 {
     tx->moves += d->owner == NULL;
     TRY(drop_read(tx, d, key, h));
+    KeyEntry *old = find_in(&d->writes, k, key, h);
+    if (old && old->value != value)
+        TRY(gen_dropped(tx, old->value));
+    if (value->kind == &kind_gen)
+        SET(tx, AS(GenVar, value)->kept, 1);
     TRY(touch_dict(tx, d));
     return put_in(tx, &d->writes, k, key, h, value);
 }

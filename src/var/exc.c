@@ -162,8 +162,10 @@ Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
         *out = tx_bool(tx, e->suppress);
         return ST_OK;
     }
-    if (named(name, "__traceback__"))
-        return graph_break(tx, BRK_NO_SLOT, "%s", "__traceback__");
+    if (named(name, "__traceback__")) {
+        *out = tx_none(tx);
+        return e->raised ? except_traceback(tx, out) : ST_OK;
+    }
     if (base == (PyTypeObject *)PyExc_StopIteration && named(name, "value")) {
         *out = nargs(e) ? e->args->items[0] : tx_none(tx);
         return ST_OK;
@@ -203,6 +205,15 @@ static Status exc_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, self->type, name, &descr));
     if (!is_member(descr, name))
         return var_generic_getattr(tx, self, name, out);
+    KeyEntry *field = keymap_find_id(&AS(ExcVar, self)->members, descr);
+    if (field != NULL) {
+        *out = field->value;
+        return ST_OK;
+    }
+    if (AS(ExcVar, self)->partial &&
+        PyDescr_TYPE(descr) != (PyTypeObject *)PyExc_BaseException)
+        return graph_break(tx, BRK_NO_SLOT, "%s of an exception that Python raised",
+                           PyUnicode_AsUTF8(name));
     if (self->real != NULL && AS(ExcVar, self)->args == NULL)
         return existing_member(tx, self, name, out);
     return exc_member(tx, AS(ExcVar, self), name, out);
@@ -232,12 +243,23 @@ static Status set_args(Tx *tx, ExcVar *e, Var *value)
     return ST_OK;
 }
 
+Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb)
+{
+    TRY(var_real(tx, &tb));
+    bool some = tb->kind == &kind_opaque && tb->type == &PyTraceBack_Type;
+    if (!some && tb != tx_none(tx))
+        return raise_type(tx, PyExc_TypeError, "%s",
+                          "__traceback__ must be a traceback or None");
+    SET(tx, e->raised, (uintptr_t)some); /* one that was raised cannot be made again */
+    return ST_OK;
+}
+
 static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
 {
     bool yes;
     Var *v;
-    if (value == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "del of %s", PyUnicode_AsUTF8(name));
+    if (value == NULL || e->members.n)
+        return graph_break(tx, BRK_NO_SLOT, "store to %s", PyUnicode_AsUTF8(name));
     if (named(name, "args"))
         return set_args(tx, e, value);
     if (named(name, "__suppress_context__")) {
@@ -245,6 +267,8 @@ static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
         SET(tx, e->suppress, (uintptr_t)yes);
         return ST_OK;
     }
+    if (named(name, "__traceback__"))
+        return exc_set_traceback(tx, e, value);
     if (!named(name, "__cause__") && !named(name, "__context__"))
         return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name,
                            PyUnicode_AsUTF8(name));

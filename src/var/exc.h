@@ -15,4 +15,7 @@ Status exc_base_repr(Tx *tx, ExcVar *e, Var **out);
 /* Attributes of C exception classes (args, __cause__ …), past overrides; ST_DECLINE: none of them. */
 Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out);
 
+/* e.__traceback__ = tb: None, or one that the trace has given out. */
+Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb);
+
 #endif

@@ -144,6 +144,15 @@ static Status new_part(Tx *tx, FuncVar *f, PyObject *name, Var **out)
         *out = f->kwdefaults ? &f->kwdefaults->v : tx->none;
     else if (name == str___annotations__)
         *out = f->annotations;
+    else if (name == str___closure__)
+        return f->code->nfree ? tuple_new(tx, f->closure, f->code->nfree, out)
+                              : const_peek(tx, Py_None, out);
+    else if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)&PyFunction_Type, NULL, out);
+    else if (name == str___doc__ && f->doc)
+        *out = f->doc;
+    else if (name == str___module__ && f->module)
+        *out = f->module;
     else if (name == str___doc__) {
         PyObject *consts = f->co->co_consts;
         PyObject *doc = PyTuple_GET_SIZE(consts) ? PyTuple_GET_ITEM(consts, 0) : Py_None;
@@ -154,6 +163,17 @@ static Status new_part(Tx *tx, FuncVar *f, PyObject *name, Var **out)
         *out = NULL;
     return *out ? ST_OK
                 : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a new function", name);
+}
+
+/* Stores to C fields of an existing function wait among its attributes, which its __dict__ must not show. */
+static bool fields_written(DictVar *d)
+{
+    PyObject *const names[] = { str___name__, str___qualname__, str___module__,
+                                str___doc__ };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (d->v.real && keymap_find(&d->writes, names[i], PyObject_Hash(names[i])))
+            return true;
+    return false;
 }
 
 static Status func_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -172,9 +192,64 @@ static Status func_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return var_generic_getattr(tx, self, name, out);
     if (name == str___dict__) {
         *out = &d->v;
-        return ST_OK;
+        return fields_written(d)
+                   ? graph_break(tx, BRK_NO_SLOT, "%s",
+                                 "__dict__ of a function whose name was changed")
+                   : ST_OK;
     }
     return self->real ? existing_part(tx, f, name, out) : new_part(tx, f, name, out);
+}
+
+/* f.__defaults__ = …, f.__kwdefaults__ = … of a new function. */
+static Status store_defaults(Tx *tx, FuncVar *f, PyObject *name, Var *value)
+{
+    bool positional = name == str___defaults__;
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_real(tx, &value));
+    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+        return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
+                          positional ? "tuple" : "dict");
+    if (value == tx->none || !positional) {
+        if (positional)
+            SET(tx, f->defaults, NULL);
+        else
+            SET(tx, f->kwdefaults, value == tx->none ? NULL : AS(DictVar, value));
+        return ST_OK;
+    }
+    TupleVar *t;
+    TRY(var_unpack(tx, value, &items, &n));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
+    t->n = n;
+    t->items = items;
+    SET(tx, f->defaults, t);
+    return ST_OK;
+}
+
+/* Where a new function keeps what one of its C fields was set to; NULL: no such field. */
+static Var **new_field(FuncVar *f, PyObject *name)
+{
+    return name == str___name__          ? &f->name
+           : name == str___qualname__    ? &f->qualname
+           : name == str___module__      ? &f->module
+           : name == str___doc__         ? &f->doc
+           : name == str___annotations__ ? &f->annotations
+                                         : NULL;
+}
+
+static Status store_field(Tx *tx, FuncVar *f, PyObject *name, Var *value)
+{
+    Var **field = new_field(f, name);
+    bool text = field == &f->name || field == &f->qualname,
+         dict = field == &f->annotations;
+    if (value == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
+    TRY(var_real(tx, &value));
+    if ((text && value->type != &PyUnicode_Type) || (dict && value->type != &PyDict_Type))
+        return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
+                          text ? "string" : "dict");
+    SET(tx, *field, value);
+    return ST_OK;
 }
 
 /* The C setters' names: kept with the other attributes, which replay with setattr. */
@@ -182,14 +257,14 @@ static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     FuncVar *f = AS(FuncVar, self);
     DictVar *d;
+    if (!self->real && (name == str___defaults__ || name == str___kwdefaults__))
+        return store_defaults(tx, f, name, value ? value : tx->none);
     if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ ||
         name == str___dict__ || name == str___closure__ ||
         (self->real && name == str___annotations__))
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
-    if (!self->real && name == str___name__ && value)
-        SET(tx, f->name, value);
-    else if (!self->real && name == str___qualname__ && value)
-        SET(tx, f->qualname, value);
+    if (!self->real && new_field(f, name))
+        return store_field(tx, f, name, value);
     TRY(attrs_of(tx, self, &d));
     return value ? dict_set_str(tx, d, name, value)
                  : graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);

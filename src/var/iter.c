@@ -246,6 +246,9 @@ static Status check_under(Tx *tx, PyObject *real, Source *src)
     }
 }
 
+/* Each item is a guard and a source of the entry: too dear for a loop that computes nothing. */
+enum { MAX_IDLE = 10000 };
+
 static Status next_existing(Tx *tx, IterVar *it, Var **out)
 {
     PyObject *real = it->v.real, *item = NULL;
@@ -255,6 +258,9 @@ static Status next_existing(Tx *tx, IterVar *it, Var **out)
     if (it->stamp)
         return ST_OK;
     Py_ssize_t ahead = (Py_ssize_t)it->at;
+    if (ahead > MAX_IDLE && tx->idle > MAX_IDLE)
+        return graph_break(tx, BRK_LOOP_BUDGET, "%d items of an existing %s", MAX_IDLE,
+                           Py_TYPE(real)->tp_name);
     if (tx->dirty.n)
         TRY(check_under(tx, real, src));
     int has = cpy_iter_peek(real, ahead, &item);

@@ -43,12 +43,20 @@ static PyObject *shell(Tx *tx, PyTypeObject *t)
     return tx_hold(tx, base->tp_new(t, none, NULL));
 }
 
+/* A function that nobody calls. */
+static PyObject *dummy(Tx *tx)
+{
+    static PyObject *code;
+    if (code == NULL)
+        code = (PyObject *)PyCode_NewEmpty("<jedlik>", "model", 1);
+    PyObject *globals = tx_hold(tx, PyDict_New());
+    return code && globals ? tx_hold(tx, PyFunction_New(code, globals)) : NULL;
+}
+
 static PyObject *function(Tx *tx, FuncVar *f)
 {
-    PyObject *globals = f->globals->real, *made = NULL;
+    PyObject *made = dummy(tx);
     DictVar *attrs = f->attrs;
-    if (globals)
-        made = tx_hold(tx, PyFunction_New((PyObject *)f->co, globals));
     KeyEntry *e = made && attrs ? keymap_find(&attrs->writes, str___isabstractmethod__,
                                               PyObject_Hash(str___isabstractmethod__))
                                 : NULL;
@@ -59,21 +67,27 @@ static PyObject *function(Tx *tx, FuncVar *f)
     return made;
 }
 
-static Status stand_in(Tx *tx, Var *v, PyObject **out);
-
 static Status descriptor(Tx *tx, DescrVar *d, PyObject **out)
 {
-    int n = d->v.type == &PyProperty_Type ? 3 : 1;
+    int n = descr_parts(d) > 3 ? 3 : descr_parts(d);
     PyObject *args = tx_hold(tx, PyTuple_New(n));
+    bool is_field = n == 2;
     TRY_PTR(args);
     for (int i = 0; i < n; i++) {
         PyObject *part = Py_None;
-        if (d->part[i])
-            TRY(stand_in(tx, d->part[i], &part));
+        if (d->part[i] && is_field)
+            TRY(var_const(tx, d->part[i], &part)); /* constants: the constructor says so */
+        else if (d->part[i])
+            TRY(made_stand_in(tx, d->part[i], &part));
         PyTuple_SET_ITEM(args, i, Py_NewRef(part));
     }
     *out = tx_hold(tx, PyObject_Call((PyObject *)d->v.type, args, NULL));
     return *out ? ST_OK : ST_ERROR;
+}
+
+static bool binds(PyTypeObject *t)
+{
+    return t->tp_descr_get || t->tp_descr_set;
 }
 
 /* What takes part in attribute lookup by its type needs a stand-in of that type; for all else any object does. */
@@ -83,7 +97,7 @@ static Status make_stand_in(Tx *tx, Var *v, PyObject **out)
         *out = function(tx, AS(FuncVar, v));
     else if (v->kind == &kind_descr)
         return descriptor(tx, AS(DescrVar, v), out);
-    else if (v->kind == &kind_object)
+    else if (v->kind == &kind_object && binds(v->type))
         *out = shell(tx, v->type);
     else
         *out = tx_hold(tx, PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type));
@@ -105,7 +119,7 @@ static bool stands_for_itself(Var *v)
            (v->kind == &kind_opaque && v->type->tp_descr_get);
 }
 
-static Status stand_in(Tx *tx, Var *v, PyObject **out)
+Status made_stand_in(Tx *tx, Var *v, PyObject **out)
 {
     void *known;
     TRY(var_real(tx, &v));
@@ -131,7 +145,7 @@ Status class_entry(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
     KeyEntry *e = c ? keymap_find_id(&c->writes, name) : NULL;
     *out = NULL;
     if (e != NULL)
-        return e->value == &made_deleted ? ST_OK : stand_in(tx, e->value, out);
+        return e->value == &made_deleted ? ST_OK : made_stand_in(tx, e->value, out);
     *out = PyDict_GetItemWithError(t->tp_dict, name);
     return *out || !PyErr_Occurred() ? ST_OK : ST_ERROR;
 }
@@ -147,16 +161,6 @@ Status made_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
         TRY(class_entry(tx, c, name, out));
     }
     return ST_OK;
-}
-
-bool made_changed(Tx *tx, PyTypeObject *t)
-{
-    for (Py_ssize_t i = 0; tx->made_classes && i < PyTuple_GET_SIZE(t->tp_mro); i++) {
-        ClassVar *c = class_made(tx, PyTuple_GET_ITEM(t->tp_mro, i));
-        if (c && c->writes.n)
-            return true;
-    }
-    return false;
 }
 
 /* -- Making ------------------------------------------------------------------------------ */
@@ -199,7 +203,7 @@ static Status known_part(Tx *tx, PyObject *name, Var *v, PyObject **out)
         TRY(var_const(tx, v, out));
     }
     if (*out == NULL && name == str___doc__)
-        return stand_in(tx, v, out);
+        return made_stand_in(tx, v, out);
     return *out ? ST_OK
                 : graph_break(tx, BRK_CLASS_BODY, "%U that is not a constant", name);
 }
@@ -209,7 +213,7 @@ static Status entry_of(Tx *tx, PyObject *name, Var *v, PyObject **out)
     if (decides(name))
         return known_part(tx, name, v, out);
     if (name != str___classcell__)
-        return stand_in(tx, v, out);
+        return made_stand_in(tx, v, out);
     TRY(var_real(tx, &v));
     if (v->kind != &kind_cell)
         return graph_break(tx, BRK_CLASS_BODY, "%U", name);
@@ -321,7 +325,11 @@ static Status model(Tx *tx, PyTypeObject *meta, ClassMade *m, PyObject *bases,
     PyObject *real = cpy_class_new(meta, m->name, bases, ns);
     if (real == NULL)
         return raise_now(tx);
-    cpy_class_hide((PyTypeObject *)real);
+    PyObject *above = ((PyTypeObject *)real)->tp_bases;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(above); i++)
+        if (class_made(tx, PyTuple_GET_ITEM(above, i)) == NULL)
+            cpy_class_hide((PyTypeObject *)real,
+                           (PyTypeObject *)PyTuple_GET_ITEM(above, i));
     TRY_PTR(tx_hold(tx, PyCapsule_New(real, NULL, let_go)));
     TRY(VAR_MAKE(tx, class, ClassVar, Py_TYPE(real), &c));
     c->v.real = real;
@@ -482,7 +490,7 @@ Status made_getset(Tx *tx, ClassVar *c, PyObject *name, Var **out)
         return dict_of(tx, c, out);
     if (name == str___annotations__)
         return annotations_of(tx, c, out);
-    if (name == str___abstractmethods__ && c->made->abc) {
+    if (name == str___abstractmethods__) {
         PyObject *names = tx_hold(tx, PyObject_GetAttr(c->v.real, name));
         return names ? wrap_pinned(tx, names, NULL, out) : raise_now(tx);
     }
@@ -498,16 +506,36 @@ static bool structural(PyObject *name)
            name == str___weakref__ || name == str___getattribute__;
 }
 
-/* Whether the class can have instances is a flag of the model. A rewind ends the trace, so the model may follow. */
-static Status store_abstract(Tx *tx, ClassVar *c, Var *value)
+/* Names that decide whether the class can have instances. */
+static Status abstract_names(Tx *tx, Var *value, PyObject **out)
 {
     PyObject *names = NULL;
+    Var **items;
+    Py_ssize_t n;
     if (value)
+        TRY(var_real(tx, &value));
+    if (value && value->kind == &kind_set) {
+        TRY(var_unpack(tx, value, &items, &n));
+        TRY(tuple_new(tx, items, n, &value));
+        TRY(var_const(tx, value, &names));
+        names = names ? tx_hold(tx, PyFrozenSet_New(names)) : NULL;
+    } else if (value)
         TRY(var_const(tx, value, &names));
     if (names == NULL)
         return graph_break(tx, BRK_CLASS_BODY, "%s", "store to '__abstractmethods__'");
-    return PyObject_SetAttr(c->v.real, str___abstractmethods__, names) < 0 ? raise_now(tx)
-                                                                           : ST_OK;
+    *out = names;
+    return ST_OK;
+}
+
+/* The model's slots and flags follow. A rewind ends the trace, so nothing has to be undone. */
+static Status store_model(Tx *tx, ClassVar *c, PyObject *name, Var *value)
+{
+    PyObject *o = NULL;
+    if (name == str___abstractmethods__)
+        TRY(abstract_names(tx, value, &o));
+    else if (value != NULL)
+        TRY(made_stand_in(tx, value, &o));
+    return PyType_Type.tp_setattro(c->v.real, name, o) < 0 ? raise_now(tx) : ST_OK;
 }
 
 /* A mapping that __dict__ has given shows the store. */
@@ -521,6 +549,16 @@ static Status show(Tx *tx, ClassVar *c, PyObject *name, Var *value)
                  : dict_del(tx, d, name, PyObject_Hash(name), &was);
 }
 
+/* Was the attribute there when the class was made? */
+static bool was_given(ClassVar *c, PyObject *name)
+{
+    ClassMade *m = c->made;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names); i++)
+        if (PyTuple_GET_ITEM(m->names, i) == name)
+            return true;
+    return name == str___doc__ || name == str___dict__ || name == str___weakref__;
+}
+
 Status made_store(Tx *tx, ClassVar *c, PyObject *name, Var *value)
 {
     PyObject *was;
@@ -532,10 +570,9 @@ Status made_store(Tx *tx, ClassVar *c, PyObject *name, Var *value)
         return raise_type(tx, PyExc_AttributeError,
                           "type object '%.50s' has no attribute '%U'",
                           ((PyTypeObject *)c->v.real)->tp_name, name);
-    if (name == str___abstractmethods__)
-        TRY(store_abstract(tx, c, value));
+    TRY(store_model(tx, c, name, value));
     TRY(show(tx, c, name, value));
-    if (value == NULL && !PyDict_Contains(((PyTypeObject *)c->v.real)->tp_dict, name)) {
+    if (value == NULL && !was_given(c, name)) {
         keymap_del_entry(&c->writes, &tx->journal, e);
         return ST_OK;
     }

@@ -24,8 +24,6 @@ Status class_entry(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out);
 Status made_getset(Tx *tx, ClassVar *c, PyObject *name, Var **out);
 /* Store (NULL: deletion) into a made class, as type.__setattr__. */
 Status made_store(Tx *tx, ClassVar *c, PyObject *name, Var *value);
-/* Stores into the class, or into a class it comes from, that the model does not show. */
-bool made_changed(Tx *tx, PyTypeObject *t);
 /* Value in ClassVar.writes of an attribute that is gone. */
 extern Var made_deleted;
 /* An object that a model holds. */
@@ -33,6 +31,16 @@ bool made_inside(Tx *tx, PyObject *o);
 /* The classes of a tuple of bases; *out NULL: something else is among them. */
 Status made_bases(Tx *tx, Var *bases, PyObject **out);
 
+/* A real object that stands for the value in a model. */
+Status made_stand_in(Tx *tx, Var *v, PyObject **out);
+
+/* How many parts its constructor is given. */
+static inline int descr_parts(const DescrVar *d)
+{
+    if (d->v.type == &PyProperty_Type)
+        return d->part[3] ? 4 : 3;
+    return d->v.type == &PyClassMethod_Type || d->v.type == &PyStaticMethod_Type ? 1 : 2;
+}
 Status descr_new(Tx *tx, PyTypeObject *t, Var **part, int n, Var **out);
 
 #endif

@@ -16,6 +16,7 @@ Status var_make(Tx *tx, const VarKind *kind, size_t size, PyTypeObject *type, Va
     TRY_PTR(v);
     v->kind = kind;
     v->type = type;
+    v->born = (uint32_t)(tx->steps & INT32_MAX);
     *out = v;
     return ST_OK;
 }

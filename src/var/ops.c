@@ -134,9 +134,11 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *target =
         op >= BINOP_COUNT && a->kind == &kind_tensor ? row->itarget : row->target;
+    TorchOp known = torch_classify(target);
     TorchOp t = { .cls = TC_NODE,
                   .mutates = target == row->itarget,
-                  .pure = torch_classify(target).pure };
+                  .pure = known.pure,
+                  .total = known.total };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -280,7 +282,8 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
         PyObject *target = operator_fns[op == '-'   ? FN_neg
                                         : op == '+' ? FN_pos
                                                     : FN_invert];
-        TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
+        bool pure = torch_classify(target).pure;
+        TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -297,7 +300,8 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     Var *v[2] = { a, b };
     PyObject *target = operator_fns[FN_lt + op];
-    TorchOp t = { .cls = TC_NODE, .pure = torch_classify(target).pure };
+    bool pure = torch_classify(target).pure;
+    TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) &&
         !PyNumber_Check(other->real)) {
@@ -413,5 +417,10 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
         v->kind == &kind_slice)
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
+    if (v->kind == &kind_opaque && v->real && key_plain(v->real)) {
+        *key = v->real;
+        *h = PyObject_Hash(v->real);
+        return key_pinned(tx, v, *key);
+    }
     return graph_break(tx, BRK_DYN_KEY, "%s", v->type ? v->type->tp_name : v->kind->name);
 }

@@ -31,10 +31,11 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(const_peek(tx, name, &arg));
         return var_call1(tx, hook, arg, out);
     }
-    PyObject *mod = PyModule_GetNameObject(self->real);
-    if (mod == NULL)
+    PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
+    if (mod == NULL) {
         PyErr_Clear();
-    TRY_PTR(tx_hold(tx, mod ? mod : PyUnicode_FromString("?")));
+        return raise_type(tx, PyExc_AttributeError, "module has no attribute '%U'", name);
+    }
     return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod,
                       name);
 }
@@ -203,6 +204,27 @@ const VarKind kind_super = {
 
 /* -- Objects that are not modelled ------------------------------------------------------ */
 
+/* What the interpreter says of itself, for good: sys.float_info, sys.hash_info … */
+static bool is_fact(PyTypeObject *t)
+{
+    static const char *const names[] = { "sys.float_info", "sys.int_info", "sys.hash_info",
+                                         "sys.thread_info", "sys.version_info" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(t->tp_name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static Status fact(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+    if (o == NULL)
+        return raise_now(tx);
+    if (self->src->kind != SRC_CONST)
+        TRY(guard_is(&tx->guards, self->src, self->real));
+    return wrap_pinned(tx, o, NULL, out);
+}
+
 static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *descr;
@@ -211,6 +233,9 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, self->type, name, &descr));
     if (descr && Py_TYPE(descr) == &PyMethodDescr_Type) /* its handler decides */
         return builtin_new(tx, descr, self, out);
+    if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
+        is_fact(self->type))
+        return fact(tx, self, name, out);
     return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name,
                        self->type->tp_name);
 }

@@ -119,7 +119,7 @@ static Status from_node(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
     static PyObject *getattr_fn;
     Var *v[2] = { &t->v };
-    TorchOp op = { .cls = TC_NODE, .view = true, .pure = true };
+    TorchOp op = { .cls = TC_NODE, .view = true, .pure = true, .total = true };
     if (getattr_fn == NULL)
         getattr_fn = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
     TRY_PTR(getattr_fn);
@@ -346,14 +346,32 @@ static Status tensor_len(Tx *tx, Var *self, Var **out)
     return n < 0 ? raise_now(tx) : const_int(tx, n, out);
 }
 
+/* Indices in tensors and lists are checked when they are used; all others are known to fit. */
+static bool plain_key(Var *key)
+{
+    if (key->kind == &kind_lazy)
+        key = AS(LazyVar, key)->got;
+    if (key == NULL)
+        return false;
+    if (key->kind == &kind_slice)
+        return true;
+    if (key->kind == &kind_tuple) {
+        for (Py_ssize_t i = 0; i < AS(TupleVar, key)->n; i++)
+            if (!plain_key(AS(TupleVar, key)->items[i]))
+                return false;
+        return true;
+    }
+    return key->kind == &kind_const || key->kind == &kind_scalar;
+}
+
 static Status tensor_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     Var *v[2] = { self, key };
-    bool pure = !args_have_tensor(&(Args){
-        .v = v + 1, .n = 1 }); /* indices in tensors are checked when they are used */
-    return torch_call(tx, operator_fns[FN_getitem], false,
-                      (TorchOp){ .cls = TC_NODE, .view = true, .pure = pure },
-                      &(Args){ .v = v, .n = 2 }, out);
+    bool plain = plain_key(key);
+    return torch_call(
+        tx, operator_fns[FN_getitem], false,
+        (TorchOp){ .cls = TC_NODE, .view = true, .pure = plain, .total = plain },
+        &(Args){ .v = v, .n = 2 }, out);
 }
 
 static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
@@ -361,9 +379,10 @@ static Status tensor_setitem(Tx *tx, Var *self, Var *key, Var *value)
     Var *v[3] = { self, key, value }, *ignored;
     if (value == NULL)
         return raise_type(tx, PyExc_TypeError, "Tensor does not support deleting items");
-    return torch_call(tx, operator_fns[FN_setitem], false,
-                      (TorchOp){ .cls = TC_NODE, .mutates = true },
-                      &(Args){ .v = v, .n = 3 }, &ignored);
+    return torch_call(
+        tx, operator_fns[FN_setitem], false,
+        (TorchOp){ .cls = TC_NODE, .mutates = true, .total = plain_key(key) },
+        &(Args){ .v = v, .n = 3 }, &ignored);
 }
 
 static Status tensor_iter(Tx *tx, Var *self, Var **out)
@@ -381,7 +400,9 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
                            size);
     /* as Tensor.__iter__: unbind(0) */
     Args a = { .v = (Var *[]){ self }, .n = 1 };
-    TorchOp op = { .cls = TC_NODE, .view = true, .structured = true, .pure = true };
+    TorchOp op = {
+        .cls = TC_NODE, .view = true, .structured = true, .pure = true, .total = true
+    };
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString("unbind"));
     TRY_PTR(name);
     TRY(torch_call(tx, name, true, op, &a, &item));

@@ -44,7 +44,10 @@ struct Var {
     PyObject *real;  /* existing object or constant; NULL: made by the trace */
     uintptr_t dirty; /* journalled: on the ledger's list of changed values */
     uint32_t id;     /* emit: number of the temporary; dumps: order of first use */
-    bool by_value; /* a constant that stands for any equal object: an equality guard holds it */
+    uint32_t by_value
+        : 1; /* a constant that stands for any equal object: an equality guard holds it */
+    uint32_t born
+        : 31; /* the step of the trace that made it; 0: it was there at the start */
 };
 
 /* -- The kinds' structs -------------------------------------------------------- */
@@ -143,6 +146,7 @@ typedef struct ClassMade {
 typedef struct ClassVar {
     Var v;           /* real: the type; of a class made by the trace: its model */
     KeyMap writes;   /* class attributes stored in the trace */
+    uintptr_t shown; /* an existing class's __dict__ was asked for; journalled */
     ClassMade *made; /* NULL: it existed before */
 } ClassVar;
 
@@ -151,8 +155,10 @@ typedef struct FuncVar {
     PyCodeObject *co;
     const Code *code;
     Var *globals;         /* DictVar */
-    Var *name, *qualname; /* new functions; else NULL */
-    TupleVar *defaults;   /* NULL: none */
+    Var *builtins;        /* DictVar; NULL: the usual ones */
+    Var *name, *qualname; /* new functions; else NULL. journalled, as are: */
+    Var *module, *doc;  /* new functions: stored in the trace; NULL: as they were made */
+    TupleVar *defaults; /* NULL: none */
     DictVar *kwdefaults;
     Var **closure;  /* CellVars, co_nfreevars */
     DictVar *attrs; /* function attributes; journalled */
@@ -212,6 +218,7 @@ typedef struct GenVar {
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
+    uintptr_t kept;  /* an attribute or a dictionary has it; journalled */
 } GenVar;
 
 typedef struct SliceVar {
@@ -232,6 +239,8 @@ typedef struct ExcVar {
     uintptr_t suppress;
     uintptr_t raised; /* journalled: it has a traceback, which only a real raise makes */
     DictVar *attrs;   /* journalled */
+    KeyMap members;   /* C fields that its args do not give: descriptor -> constant */
+    bool partial; /* it has C fields (AttributeError.obj …) that are not known: it cannot be made again */
     Var *self_object; /* ObjectVar of a user-defined exception class, or NULL */
 } ExcVar;
 
@@ -247,6 +256,11 @@ typedef struct DescrVar {
     Var v;
     Var *part[4]; /* NULL: not given */
 } DescrVar;
+
+typedef struct FrameVar {
+    Var v;
+    Frame *f;
+} FrameVar;
 
 typedef struct ProxyVar {
     Var v;

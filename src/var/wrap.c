@@ -282,6 +282,11 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
     bool pybind = self && (PyCapsule_CheckExact(self) ||
                            strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) == 0);
+    bool loose =
+        PyCFunction_Check(o) && ((PyCFunctionObject *)o)->m_module == NULL &&
+        (self == NULL || self == Py_None || PyModule_Check(self)); /* no module's own */
+    if (loose)
+        return wrap_opaque(tx, o, src, out);
     if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind &&
         !const_immutable(self))
         return wrap_opaque(tx, o, src, out);

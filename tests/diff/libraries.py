@@ -311,3 +311,16 @@ ALLOWED = [torch.compiler.allow_in_graph(made(1)), torch.compiler.allow_in_graph
 
 def case_allowed_by_identity(x, e):
     return [f(x) * 2 for f in ALLOWED]
+
+
+def case_functions_of_numbers(x, e):
+    n = torch.div(12, 5, rounding_mode="trunc")
+    return x + n, n, torch.add(1, 2), torch.promote_types(torch.float32, torch.int32)
+
+
+def case_list_from_outside(x, e):
+    e.items[:] = [x, x + 1]
+    return torch.cat(PARTS) + x.sum(), torch.stack(tensors=PARTS)
+
+
+PARTS = [torch.ones(2), torch.zeros(2)]

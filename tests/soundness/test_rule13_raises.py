@@ -1,0 +1,330 @@
+"""Rules 13 and 15: the graph raises after it has changed something outside: the exception comes from the right place, goes to the
+right handler, and the effects before it, no others, have happened once."""
+import traceback
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import jedlik
+
+LOG = []
+
+
+class State:
+    def __init__(self):
+        self.n, self.seen = 0, []
+
+
+def index(x, i):
+    return x[i]
+
+
+def embedding(x, i):
+    return F.embedding(i, x.unsqueeze(1) * 1)
+
+
+def nll(x, i):
+    return F.nll_loss(F.log_softmax(x.unsqueeze(0) * 1.0, -1), i[:1])
+
+
+def cross_entropy(x, i):
+    return F.cross_entropy(x.unsqueeze(0) * 1.0, i[:1])
+
+
+def cholesky(x, i):
+    return torch.linalg.cholesky(torch.eye(2) * (3.5 - i[0].float()))
+
+
+def inverse(x, i):
+    return torch.linalg.inv(torch.eye(2) * (9 - i[0].float()))
+
+
+def asserted(x, i):
+    torch._assert_async((i < 4).all())
+    return x * 1
+
+
+def index_select(x, i):
+    return x.index_select(0, i)
+
+
+def gather(x, i):
+    return torch.gather(x, 0, i)
+
+
+def put(x, i):
+    y = x * 1
+    y[i] = 2.0
+    return y
+
+
+def index_add_(x, i):
+    return x.index_add_(0, i, torch.ones(i.shape[0]))
+
+
+@torch.library.custom_op("jedlik_tests::checked", mutates_args=())
+def checked(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    LOG.append("checked")
+    if int(i.max()) > 3:
+        raise IndexError("no such place")
+    return x + 1
+
+
+@checked.register_fake
+def _(x, i):
+    return torch.empty_like(x)
+
+
+class Checked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, i):
+        return x[i] * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+def autograd_function(x, i):
+    return Checked.apply(x, i)
+
+
+def custom_op(x, i):
+    return checked(x, i)
+
+
+RAISERS = [index, embedding, nll, cross_entropy, cholesky, inverse, asserted, index_select, gather, put, index_add_, custom_op,
+           autograd_function]
+
+
+def write_input(x):
+    x.add_(1)
+
+
+def write_view(x):
+    x[1:].mul_(2)
+
+
+def write_data(x):
+    x.data.sub_(1)
+
+
+def write_random(x):
+    x.add_(torch.rand(4))
+
+
+def write_custom(x):
+    x.copy_(checked(x, torch.zeros(1, dtype=torch.int64)))
+
+
+def write_nothing(x):
+    pass
+
+
+WRITERS = [write_input, write_view, write_data, write_random, write_custom, write_nothing]
+
+
+def plain_body(raiser, writer):
+    def fn(s, x, i):
+        s.n += 1
+        s.seen.append("before")
+        writer(x)
+        y = x * 3
+        s.mid = y
+        z = raiser(x, i)
+        s.seen.append("after")
+        writer(x)
+        s.n += 1
+        return y, z
+    return fn
+
+
+def handled_body(raiser, writer):
+    def fn(s, x, i):
+        s.n += 1
+        writer(x)
+        kept = x * 3
+        unused = kept + 1
+        try:
+            s.seen.append("try")
+            z = raiser(x, i)
+            s.seen.append("after")
+        except (IndexError, RuntimeError) as e:
+            s.seen.append(type(e).__name__)
+            writer(x)
+            z = unused
+        finally:
+            s.seen.append("finally")
+        return kept, z, x + 1
+    return fn
+
+
+def inner_body(raiser, writer):
+    def inner(s, x, i):
+        s.seen.append("inner")
+        writer(x)
+        with torch.no_grad():
+            return raiser(x, i)
+
+    def fn(s, x, i):
+        s.n += 1
+        y = x + 1
+        try:
+            z = inner(s, x, i)
+        except Exception:
+            s.grad_on = torch.is_grad_enabled()
+            z = y
+        s.seen.append(float(y.sum()) < 0)
+        return y, z
+    return fn
+
+
+BODIES = [plain_body, handled_body, inner_body]
+
+
+def values(v):
+    if isinstance(v, torch.Tensor):
+        return v.detach().clone()
+    if isinstance(v, (tuple, list)):
+        return [values(x) for x in v]
+    return v
+
+
+def equal(a, b):
+    if isinstance(a, torch.Tensor):
+        return isinstance(b, torch.Tensor) and torch.equal(a, b)
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
+    return type(a) is type(b) and a == b
+
+
+def observe(fn, i, state=None):
+    torch.manual_seed(7)
+    LOG.clear()
+    s, x = State(), torch.arange(4.0)
+    try:
+        result = values(fn(s, x, i))
+    except Exception as e:
+        names = [f.name for f in traceback.extract_tb(e.__traceback__) if f.filename == __file__]
+        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == __file__]
+        result = [type(e), str(e), names[1:], lines[1:]]
+    return result, values(x), {k: values(v) for k, v in vars(s).items()}, list(LOG), torch.rand(2)
+
+
+def check(a, b):
+    assert equal(a[0], b[0]), (a[0], b[0])
+    assert equal(a[1], b[1]), (a[1], b[1])
+    assert a[2].keys() == b[2].keys() and all(equal(v, b[2][k]) for k, v in a[2].items()), (a[2], b[2])
+    assert a[3] == b[3] and torch.equal(a[4], b[4]), (a[3:], b[3:])
+
+
+GOOD, BAD = torch.tensor([0, 1, 2, 3]), torch.tensor([9, 1, 2, 3])
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("raiser", RAISERS)
+def test_each_combination(raiser, writer, body):
+    fn = body(raiser, writer)
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in (GOOD, BAD, GOOD, BAD, BAD):
+        check(observe(compiled, i), observe(fn, i))
+
+
+def graphs_of(fn, *args):
+    return jedlik.explain(fn)(*args).graph_count
+
+
+def test_it_is_one_graph():
+    """Nothing is cut: what a graph needs in order to raise is made when it does."""
+    def fn(bn, w, x, t):
+        y = F.linear(F.batch_norm(x, bn[0], bn[1], training=True), w)
+        return F.cross_entropy(y, t)
+    compiled = jedlik.compile(fn, backend="eager", fullgraph=True)
+
+    def fresh():
+        return (torch.zeros(4), torch.ones(4)), torch.ones(3, 4), torch.arange(8.0).reshape(2, 4)
+    for t in (torch.tensor([0, 1]), torch.tensor([0, 7]), torch.tensor([2, 1])):
+        a, b = fresh(), fresh()
+        results = []
+        for f, args in ((compiled, a), (fn, b)):
+            try:
+                results.append(f(*args, t))
+            except (IndexError, RuntimeError) as e:
+                results.append(str(e))
+        assert equal(*results) and equal(values(a), values(b))
+
+
+def test_numbers_drawn_before_are_drawn_once():
+    def fn(x, i):
+        y = F.dropout(x, 0.5, True)
+        try:
+            z = y[i]
+        except IndexError:
+            z = torch.rand(4)
+        return y, z
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in (GOOD, BAD, GOOD, BAD):
+        torch.manual_seed(1)
+        a = values(compiled(torch.ones(4), i))
+        torch.manual_seed(1)
+        assert equal(a, values(fn(torch.ones(4), i)))
+
+
+def test_values_die_as_before_where_nothing_may_raise():
+    """Only graphs that may need them keep their values."""
+    import weakref
+    alive = []
+
+    @torch.library.custom_op("jedlik_tests::watch", mutates_args=())
+    def watch(x: torch.Tensor) -> torch.Tensor:
+        alive.append(weakref.ref(x))
+        return x + 1
+
+    def fn(x, p):
+        y = torch.sin(x)
+        z = y + 1
+        p.add_(1)
+        return z * 2
+    compiled = jedlik.compile(fn, backend="eager", fullgraph=True)
+    p = torch.zeros(3)
+    for _ in range(3):
+        compiled(torch.ones(3), p)
+    assert p.tolist() == [3, 3, 3]
+
+
+def test_embedding_that_writes_its_weight_and_raises():
+    def fn(s, w, i):
+        s.n += 1
+        try:
+            y = F.embedding(i, w, max_norm=0.5)
+            z = w[i.sum()]
+        except IndexError:
+            s.seen.append("caught")
+            y = z = w * 2
+        return y, z
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in ([0, 1], [1, 3], [0, 9], [2, 0], [0, 1]):
+        results = []
+        for f in (compiled, fn):
+            s, w = State(), torch.arange(12.0).reshape(4, 3)
+            results.append([*values(f(s, w, torch.tensor(i))), w, s.n, s.seen])
+        assert equal(*results), i
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_statistics_are_written_once(training):
+    def fn(bn, x, i):
+        y = F.batch_norm(x, bn[0], bn[1], training=training)
+        return y[i]
+    compiled = jedlik.compile(fn, backend="eager", fullgraph=True)
+    a, b = (torch.zeros(3), torch.ones(3)), (torch.zeros(3), torch.ones(3))
+    for i in (0, 1, 9, 1):
+        results = []
+        for f, bn in ((compiled, a), (fn, b)):
+            try:
+                results.append(f(bn, torch.arange(12.0).reshape(4, 3), torch.tensor([i])))
+            except IndexError as e:
+                results.append(str(e))
+        assert equal(*results) and equal(values(a), values(b))
