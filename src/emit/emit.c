@@ -110,21 +110,27 @@ static bool keep_what_may_fail(Graph *g)
         if (n->kind == NODE_INPUT || n->live || dead_node_goes(g, n))
             continue;
         n->pure = false;
+        n->raises = true;
         any = true;
     }
     return any;
 }
 
-static Status plan_graph(Emit *e)
+static void prune(Emit *e, Graph *g)
 {
-    Graph *g = &e->tx->graph;
     const Options *o = e->point->options;
     g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
                   ? graph_hazard(g)
                   : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
+}
+
+static Status plan_graph(Emit *e)
+{
+    Graph *g = &e->tx->graph;
+    prune(e, g);
     if (keep_what_may_fail(g))
-        e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
+        prune(e, g);
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
@@ -132,10 +138,37 @@ static Status plan_graph(Emit *e)
     return ST_OK;
 }
 
+static bool planned(const Emit *e, const Var *v)
+{
+    for (size_t i = 0; i < e->items.n; i++)
+        if (e->items.v[i]->v == v)
+            return true;
+    return false;
+}
+
+/* A generator that nobody can reach any more was closed when its last reference went, somewhere on the way here: the
+ * trace has to end before the first of them is begun. */
+static Status abandoned(Emit *e)
+{
+    GenVar *first = NULL;
+    for (size_t i = 0; i < e->tx->gens.n; i++) {
+        GenVar *g = e->tx->gens.v[i];
+        if (gen_open(g) && !planned(e, &g->v) && (!first || g->begun < first->begun))
+            first = g;
+    }
+    if (first == NULL)
+        return ST_OK;
+    Status st =
+        graph_break(e->tx, BRK_ABANDONED, "%U", first->frame->code->co->co_qualname);
+    e->tx->brk.born = first->begun;
+    return st;
+}
+
 static Status plan(Emit *e, Var *value)
 {
     TRY(load_result(e, value));
     TRY(emit_list_effects(e));
+    TRY(abandoned(e));
     return plan_graph(e);
 }
 

@@ -97,7 +97,8 @@ Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
                          : PyTuple_GET_ITEM(seq->real, i < 0 ? i + n : i);
     Source *s = source_at(&tx->sources, seq->src, e);
     MEM(s);
-    return lazy_there(tx, item, s, out);
+    TRY(guard_bound(&tx->guards, s, true));
+    return lazy_new(tx, item, s, out);
 }
 
 bool has_own_number(Var *other)

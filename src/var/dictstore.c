@@ -101,7 +101,8 @@ static Status read_real(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **ou
     if (real != NULL) {
         Source *s = item_source(tx, d, key);
         MEM(s);
-        TRY(lazy_there(tx, real, s, out));
+        TRY(guard_bound(&tx->guards, s, true));
+        TRY(lazy_new(tx, real, s, out));
     } else {
         Source *s = place(tx, d);
         MEM(s && (key = interned(tx, key)) != NULL);

@@ -104,9 +104,8 @@ Status func_kwdefault(Tx *tx, FuncVar *f, PyObject *name, Var **out)
     PyObject *o = d ? PyDict_GetItem(d, name) : NULL;
     Source *s = source_get(&tx->sources, SRC_KWDEFAULT, f->v.src, name, 0);
     TRY_PTR(s);
-    if (o == NULL)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
-    return lazy_there(tx, o, s, out);
+    TRY(guard_bound(&tx->guards, s, o != NULL));
+    return o ? lazy_new(tx, o, s, out) : ST_OK;
 }
 
 /* -- Attributes ---------------------------------------------------------------------- */

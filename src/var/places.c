@@ -99,8 +99,9 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
     Source *s = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
     TRY_PTR(s);
     if (o == NULL)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
-    TRY(lazy_there(tx, o, s, out));
+        return guard_bound(&tx->guards, s, false);
+    TRY(guard_bound(&tx->guards, s, true));
+    TRY(lazy_new(tx, o, s, out));
     SET(tx, c->content, *out);
     return ST_OK;
 }

@@ -217,6 +217,7 @@ typedef struct GenVar {
     Frame *frame;
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
+    uintptr_t begun; /* Tx.steps when it was first resumed; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
     uintptr_t kept;  /* an attribute or a dictionary has it; journalled */
 } GenVar;
@@ -322,8 +323,6 @@ Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out);
 
 /* An existing object found at a source: lazy, unguarded. obj is kept alive by the trace. */
 Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
-/* The same where on later calls there may be nothing: that there is something was asked, whatever becomes of it. */
-Status lazy_there(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* The same, asked at once: guards its type, merges aliases (var/wrap.c). */
 Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */

@@ -28,12 +28,6 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out)
     return ST_OK;
 }
 
-Status lazy_there(Tx *tx, PyObject *obj, Source *src, Var **out)
-{
-    TRY(guard_add(&tx->guards, (Guard){ .kind = GUARD_BOUND, .src = src }));
-    return lazy_new(tx, obj, src, out);
-}
-
 Status var_real(Tx *tx, Var **v)
 {
     if ((*v)->kind != &kind_lazy)
