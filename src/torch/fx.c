@@ -252,6 +252,12 @@ static PyObject *args_of(Build *b, const Node *n)
     return items_of(b, &all);
 }
 
+PyObject *fx_args(const Node *n, PyObject **made)
+{
+    Build b = { .made = made };
+    return args_of(&b, n);
+}
+
 static PyObject *kwargs_of(Build *b, const Node *n)
 {
     PyObject *r = PyDict_New();
@@ -262,6 +268,12 @@ static PyObject *kwargs_of(Build *b, const Node *n)
         Py_XDECREF(x);
     }
     return r;
+}
+
+PyObject *fx_kwargs(const Node *n, PyObject **made)
+{
+    Build b = { .made = made };
+    return kwargs_of(&b, n);
 }
 
 /* -- Nodes ---------------------------------------------------------------------- */
