@@ -377,6 +377,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->random = op.random;
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
+    n->region = (uint32_t)tx->region;
     n->grad = tx->grad;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->co = tx->top->code->co;
