@@ -118,6 +118,11 @@ LOAD(CELL)
     return PyCell_Check(BASE) && put(r, i, PyCell_GET(BASE));
 }
 
+LOAD(REFERENT)
+{
+    return PyWeakref_CheckRefExact(BASE) && put(r, i, PyWeakref_GET_OBJECT(BASE));
+}
+
 LOAD(METHFUNC)
 {
     return PyMethod_Check(BASE) && put(r, i, PyMethod_GET_FUNCTION(BASE));

@@ -383,6 +383,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     }
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
+    n->region = (uint32_t)tx->region;
     n->grad = tx->grad && !tx->inference;
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);

@@ -99,6 +99,7 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
+    uintptr_t region, regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */

@@ -1,5 +1,6 @@
 """Each row of src/guard/guards.def and src/source/sources.def has a program that asks for it: the guard stands in explain()
 under its words, it misses when what it asks about changes, the recompile tells why, and both results are plain Python's."""
+import abc
 import collections
 import functools
 import pathlib
@@ -135,6 +136,22 @@ def function_that_is_called(x, f):
 @guard("NDEFAULTS", r"has 1 defaults", lambda: (with_default(2),), lambda: (scaled,))
 def defaults_of_a_function(x, f):
     return f(x)
+
+
+@guard("ABC", r"subclasses of Abstract", lambda: (Thing(),), lambda: (Registered(),))
+def instance_of_an_abstract_class(x, o):
+    return x * (2 if isinstance(o, Abstract) else 3)
+
+
+class Abstract(abc.ABC):
+    pass
+
+
+class Registered:
+    pass
+
+
+Abstract.register(Registered)
 
 
 @guard("LEN", r"len\(L\['items'\]\) == 2", lambda: ([1, 2],), lambda: ([1, 2, 3],))
