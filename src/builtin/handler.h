@@ -49,6 +49,7 @@ typedef struct Handler {
     X(autograd)                                                                          \
     X(optim)                                                                             \
     X(sdpa)                                                                              \
+    X(context)                                                                           \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \
