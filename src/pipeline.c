@@ -55,7 +55,7 @@ static Status slot_value(Tx *tx, Frame *f, PyObject *obj, int i, bool resumed)
     if (obj != NULL)
         return lazy_new(tx, obj, src, &f->slots[i]);
     if (resumed && i < f->code->nlocalsplus)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+        return guard_bound(&tx->guards, src, false);
     return ST_OK;
 }
 
@@ -206,9 +206,8 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
                             int nslots, PyObject *exc, Entry **out)
 {
-    Tx tx;
+    Tx tx = { 0 };
     *out = NULL;
-    memset(&tx, 0, sizeof tx);
     if (p->at == 0 && !p->options->fullgraph && !switches.capture_without_tensors &&
         !touch_possible(func, slots, nslots))
         return COMPILE_SKIP;

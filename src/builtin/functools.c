@@ -445,6 +445,17 @@ static Status call_numpy(Tx *tx, Var *fn, const Args *a, Var **out)
     return own_ufunc(fn->real) ? fold_run(tx, fn->real, a, out) : ST_DECLINE;
 }
 
+/* -- Weak references -------------------------------------------------------------- */
+
+static Status call_weakref(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    if (a->n || a->nkw || fn->src == NULL)
+        return ST_DECLINE;
+    Source *src = source_get(&tx->sources, SRC_REFERENT, fn->src, NULL, 0);
+    TRY_PTR(src);
+    return lazy_new(tx, tx_keep(tx, PyWeakref_GET_OBJECT(fn->real)), src, out);
+}
+
 /* -- Existing callables of C classes -------------------------------------------- */
 
 static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
@@ -466,6 +477,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
     bool numpy = strcmp(name, "numpy.ufunc") == 0 ||
                  strcmp(name, "numpy._ArrayFunctionDispatcher") == 0;
     PyObject *parts;
+    if (fn->real && PyWeakref_CheckRefExact(fn->real))
+        return call_weakref(tx, fn, a, out);
     if (fn->real == NULL || !(item || attr || method || cached || numpy))
         return ST_DECLINE;
     if (fn->src != NULL && fn->src->kind != SRC_CONST)

@@ -108,6 +108,8 @@ PyObject *cpy_special(PyObject *obj, PyObject *name);
 
 /* -- Generators ---------------------------------------------------------------- */
 
+/* A generator that waits, of code with handlers, or an iterator over one: it may have something to do when it goes. */
+bool cpy_gen_open(PyObject *o);
 /* Calls a generator function with None for every argument: nothing of it runs. New reference. */
 PyObject *cpy_gen_blank(PyFunctionObject *func);
 /* A suspended generator of func's code that goes on behind the YIELD_VALUE at `unit` (its lasti). slots (borrowed): fast slots, then the

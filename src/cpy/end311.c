@@ -23,7 +23,7 @@ bool cpy_finalized(PyObject *obj)
 
 static bool end_runs_code(PyObject *obj)
 {
-    if (cpy_finalized(obj))
+    if (cpy_finalized(obj) || cpy_gen_open(obj))
         return true;
     if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(obj)))
         return false;

@@ -25,6 +25,34 @@ PyObject *cpy_gen_blank(PyFunctionObject *func)
     return made;
 }
 
+enum { DEPTH = 4 };
+
+static bool open_within(PyObject *o, int depth);
+
+static int visit(PyObject *o, void *depth)
+{
+    return open_within(o, *(int *)depth - 1);
+}
+
+/* Iterators made by C hold what they walk: map(f, generator) and the like. */
+static bool open_within(PyObject *o, int depth)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    bool gen = PyGen_CheckExact(o) || PyCoro_CheckExact(o);
+    if (gen && ((PyGenObject *)o)->gi_frame_state != FRAME_SUSPENDED)
+        return false;
+    if (gen && PyBytes_GET_SIZE(((PyGenObject *)o)->gi_code->co_exceptiontable) > 0)
+        return true;
+    bool walks = (t->tp_iternext || t == &PyTuple_Type) && t->tp_traverse &&
+                 !PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE);
+    return walks && depth > 0 && t->tp_traverse(o, visit, &depth) != 0;
+}
+
+bool cpy_gen_open(PyObject *o)
+{
+    return Py_TYPE(o)->tp_iternext != NULL && open_within(o, DEPTH);
+}
+
 static void set_slots(CpyFrame *f, PyObject *const *slots, int n)
 {
     int had = f->stacktop;

@@ -5,6 +5,7 @@
  * state; where it can be observed, the delta (appends) or the history (sets). Holds: nothing real is read here.
  */
 #include "emit/plan.h"
+#include <structmember.h>
 
 /* -- Making effects ------------------------------------------------------------------ */
 
@@ -135,11 +136,15 @@ static Status cell_effects(Emit *e, Var *v)
 
 static Status list_one(Emit *e, Var *v);
 
-/* Slots that were only read hold what their source gives. */
-static bool just_read(const Var *owner, const Var *value)
+/* A slot that holds what its own source gives was only read; another slot's value was moved here. */
+static bool just_read(const Var *owner, const KeyEntry *k)
 {
-    return value && value->src && value->src->kind == SRC_MEMBER &&
-           value->src->base == owner->src;
+    const Var *value = k->value;
+    const Source *src = value ? value->src : NULL;
+    PyObject *descr = emit_name(k);
+    return src && src->kind == SRC_MEMBER && src->base == owner->src &&
+           Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+           ((PyMemberDescrObject *)descr)->d_member->offset == src->index;
 }
 
 static Status object_effects(Emit *e, Var *v)
@@ -147,7 +152,7 @@ static Status object_effects(Emit *e, Var *v)
     ObjectVar *o = AS(ObjectVar, v);
     KeyEntry *k;
     for (size_t at = 0; (k = keymap_next(&o->members, &at));)
-        if (!just_read(v, k->value))
+        if (!just_read(v, k))
             TRY(attr_effect(e, v, emit_name(k), k->value));
     if (o->attrs)
         TRY(list_one(e, &o->attrs->v));

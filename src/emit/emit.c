@@ -101,14 +101,36 @@ static Status load_result(Emit *e, Var *value)
     return value ? emit_load(e, value) : emit_load_frames(e);
 }
 
-static Status plan_graph(Emit *e)
+/* Dead nodes that would raise or warn stay; true if there are any. */
+static bool keep_what_may_fail(Graph *g)
 {
-    Graph *g = &e->tx->graph;
+    bool any = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        Node *n = &g->node.v[i];
+        if (n->kind == NODE_INPUT || n->live || dead_node_goes(g, n))
+            continue;
+        n->pure = false;
+        n->raises = true;
+        any = true;
+    }
+    return any;
+}
+
+static void prune(Emit *e, Graph *g)
+{
     const Options *o = e->point->options;
     g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
                   ? graph_hazard(g)
                   : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
+}
+
+static Status plan_graph(Emit *e)
+{
+    Graph *g = &e->tx->graph;
+    prune(e, g);
+    if (keep_what_may_fail(g))
+        prune(e, g);
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
@@ -116,10 +138,37 @@ static Status plan_graph(Emit *e)
     return ST_OK;
 }
 
+static bool planned(const Emit *e, const Var *v)
+{
+    for (size_t i = 0; i < e->items.n; i++)
+        if (e->items.v[i]->v == v)
+            return true;
+    return false;
+}
+
+/* A generator that nobody can reach any more was closed when its last reference went, somewhere on the way here: the
+ * trace has to end before the first of them is begun. */
+static Status abandoned(Emit *e)
+{
+    GenVar *first = NULL;
+    for (size_t i = 0; i < e->tx->gens.n; i++) {
+        GenVar *g = e->tx->gens.v[i];
+        if (gen_open(g) && !planned(e, &g->v) && (!first || g->begun < first->begun))
+            first = g;
+    }
+    if (first == NULL)
+        return ST_OK;
+    Status st =
+        graph_break(e->tx, BRK_ABANDONED, "%U", first->frame->code->co->co_qualname);
+    e->tx->brk.born = first->begun;
+    return st;
+}
+
 static Status plan(Emit *e, Var *value)
 {
     TRY(load_result(e, value));
     TRY(emit_list_effects(e));
+    TRY(abandoned(e));
     return plan_graph(e);
 }
 

@@ -130,6 +130,11 @@ LOAD(CONTEXT)
     return put(r, i, v == none ? NULL : v);
 }
 
+LOAD(REFERENT)
+{
+    return PyWeakref_CheckRefExact(BASE) && put(r, i, PyWeakref_GET_OBJECT(BASE));
+}
+
 LOAD(METHFUNC)
 {
     return PyMethod_Check(BASE) && put(r, i, PyMethod_GET_FUNCTION(BASE));

@@ -94,6 +94,11 @@ Status guard_add(GuardList *l, Guard g)
     return ST_OK;
 }
 
+Status guard_bound(GuardList *l, Source *s, bool bound)
+{
+    return guard_add(l, (Guard){ .kind = bound ? GUARD_BOUND : GUARD_UNBOUND, .src = s });
+}
+
 Status guard_type(GuardList *l, Source *s, PyTypeObject *t)
 {
     return guard_add(l, (Guard){ .kind = GUARD_TYPE, .src = s, .obj = (PyObject *)t });

@@ -49,6 +49,8 @@ typedef struct GuardList {
  * source is the SRC_DICT of the instance (which materialises nothing unless it is exported). */
 Status guard_add(GuardList *l, Guard g);
 
+/* That the place of s holds something (or nothing): for whoever goes on without asking what. */
+Status guard_bound(GuardList *l, Source *s, bool bound);
 Status guard_type(GuardList *l, Source *s, PyTypeObject *t);
 Status guard_is(GuardList *l, Source *s, PyObject *obj);
 Status guard_eq(GuardList *l, Source *s, PyObject *value);

@@ -473,6 +473,13 @@ static int index_behind(PointTable *t, const Exit *x)
     return op_ends(t->c->ins[index].op) ? -1 : index + 1;
 }
 
+/* Where it goes on if that instruction raises, -1 if the frame does not handle it. */
+static int handler_of(PointTable *t, const Exit *x)
+{
+    int entry = t->c->ins[t->c->index_of[x->frames[0].at]].handler;
+    return entry < 0 ? -1 : t->c->exc[entry].target;
+}
+
 static bool live_at(PointTable *t, int index)
 {
     for (Point *p = t->at[index]; p != NULL; p = p->next)
@@ -511,8 +518,11 @@ static Act idle(PointTable *t, Point *p, const Entry *e)
     if (p->idle < run_idle_budget)
         stop_behind_loops(t, e->exit ? t->c->index_of[e->exit->frames[0].at] : own);
     missed(t, own, p);
-    if (e->exit != NULL)
-        stop_unless_live(t, index_behind(t, e->exit), p->idle < run_idle_budget);
+    if (e->exit != NULL) {
+        bool on = p->idle < run_idle_budget;
+        stop_unless_live(t, index_behind(t, e->exit), on);
+        stop_unless_live(t, handler_of(t, e->exit), on);
+    }
     return ACT_PLAIN;
 }
 

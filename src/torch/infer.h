@@ -15,11 +15,13 @@ PyObject *infer_make_view(const TensorMeta *m,
 
 /* Grad mode as given and warnings muted, between the two. The end keeps the exception that may be set. */
 typedef struct Quiet {
-    PyObject *filters;
+    PyObject *filters, *show;
     bool grad, warn_always;
 } Quiet;
 
 void quiet_begin(Quiet *q, bool grad);
+void quiet_record(Quiet *q,
+                  PyObject *list); /* until the end, warnings are put into the list */
 void quiet_end(Quiet *q, bool grad);
 
 /* The one object we keep for a device: borrowed, lives for ever. */

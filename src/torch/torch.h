@@ -190,6 +190,13 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
+/* The node's arguments with made[i] in the place of node i; a tuple, a dict. New references. */
+PyObject *fx_args(const Node *n, PyObject **made);
+PyObject *fx_kwargs(const Node *n, PyObject **made);
+
+/* A pure node that nobody reads: may it vanish? Its kernel is run once on zeros (torch/dead.c). */
+bool dead_node_goes(const Graph *g, const Node *n);
+
 /* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
 bool hand_off_own(PyObject *backend);
 

@@ -18,7 +18,7 @@ Status except_handled(Tx *tx, Var **out)
         return ST_OK;
     Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
     TRY_PTR(src);
-    return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = src });
+    return guard_bound(&tx->guards, src, false);
 }
 
 static Status context_of(Tx *tx, Var **v)

@@ -13,7 +13,7 @@ Status gen_new(Tx *tx, FuncVar *fn, Frame *frame, Var **out)
     g->fn = fn;
     g->frame = frame;
     *out = &g->v;
-    return ST_OK;
+    return VEC_PUSH(&tx->arena, &tx->journal, &tx->gens, g) ? ST_OK : ST_ERROR;
 }
 
 static Status reenter(Tx *tx, GenVar *g)
@@ -21,6 +21,8 @@ static Status reenter(Tx *tx, GenVar *g)
     Frame *f = g->frame;
     if (g->state == GEN_RUNNING)
         return raise_type(tx, PyExc_ValueError, "generator already executing");
+    if (g->state == GEN_CREATED)
+        SET(tx, g->begun, tx->steps);
     SET(tx, g->state, GEN_RUNNING);
     SET(tx, f->up, tx->top);
     SET(tx, f->pc, f->pc);
@@ -102,12 +104,58 @@ static Var *delegate_of(GenVar *g)
     return f->slots[f->sp - 1];
 }
 
+/* -- What closing runs ------------------------------------------------------------------ */
+
+/* An exception class that `except` names and that GeneratorExit is not one of. */
+static bool passes_exit(const Frame *f, PyObject *name)
+{
+    PyObject *globals = AS(DictVar, f->fn->globals)->v.real;
+    PyObject *cls = globals ? PyDict_GetItem(globals, name) : NULL;
+    if (cls == NULL)
+        cls = PyDict_GetItem(PyEval_GetBuiltins(), name);
+    return globals && cls && PyExceptionClass_Check(cls) &&
+           !PyType_IsSubtype((PyTypeObject *)PyExc_GeneratorExit, (PyTypeObject *)cls);
+}
+
+/* Does GeneratorExit go through the instruction of a handler unseen? *i: the next one. */
+static bool passes(const Frame *f, size_t *i)
+{
+    const Ins *in = &f->code->ins[*i];
+    ++*i;
+    switch (in->op) {
+    case OP_NOP:
+    case OP_PUSH_EXC_INFO:
+    case OP_COPY:
+    case OP_POP_EXCEPT:
+    case OP_BUILD_TUPLE:
+    case OP_CHECK_EXC_MATCH: return true;
+    case OP_LOAD_GLOBAL:
+        return passes_exit(f, PyTuple_GET_ITEM(f->code->co->co_names, in->arg));
+    case OP_POP_JUMP_IF_FALSE: *i = (size_t)in->target; return true;
+    default: return false;
+    }
+}
+
+enum { LOOK_AT_MOST = 64 };
+
+/* Is there anything in the handlers around instruction i that GeneratorExit would run? `except IndexError` is nothing. */
+static bool exit_runs(const Frame *f, size_t i)
+{
+    int h = f->code->ins[i].handler;
+    int left = LOOK_AT_MOST;
+    for (; h >= 0 && left > 0; h = f->code->ins[i].handler, left--)
+        for (i = (size_t)f->code->exc[h].target; f->code->ins[i].op != OP_RERAISE; left--)
+            if (left <= 0 || !passes(f, &i))
+                return true;
+    return h >= 0;
+}
+
 /* Closing it would run code: it waits inside a `try` or `with`, or for something that would be closed. */
-static bool unfinished(GenVar *g)
+bool gen_open(GenVar *g)
 {
     while (g->state == GEN_SUSPENDED) {
         Var *under = delegate_of(g);
-        if (g->frame->code->ins[g->frame->pc].handler >= 0)
+        if (exit_runs(g->frame, g->frame->pc))
             return true;
         if (under && under->kind == &kind_lazy)
             under = AS(LazyVar, under)->got;
@@ -120,7 +168,7 @@ static bool unfinished(GenVar *g)
 
 Status gen_dropped(Tx *tx, Var *v)
 {
-    if (v && v->kind == &kind_gen && v->real == NULL && unfinished(AS(GenVar, v)))
+    if (v && v->kind == &kind_gen && v->real == NULL && gen_open(AS(GenVar, v)))
         return graph_break(tx, BRK_FINALIZER, "%s",
                            "a generator is left inside its `try`");
     return ST_OK;

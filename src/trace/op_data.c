@@ -362,10 +362,10 @@ Status op_dict_merge(Tx *tx, Frame *f, const Ins *in)
 
 /* -- Taking apart ---------------------------------------------------------------------------------- */
 
-static Status unpackable(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
+static Status unpackable(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n)
 {
     TRY(var_real(tx, &v));
-    Status st = var_unpack(tx, v, items, n);
+    Status st = var_unpack_most(tx, v, most, items, n);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError) && no_iteration(v))
         return raise_type(tx, PyExc_TypeError, "cannot unpack non-iterable %s object",
                           v->type->tp_name);
@@ -376,7 +376,7 @@ Status op_unpack_sequence(Tx *tx, Frame *f, const Ins *in)
 {
     Var **items;
     Py_ssize_t n;
-    TRY(unpackable(tx, pop(tx, f), &items, &n));
+    TRY(unpackable(tx, pop(tx, f), (size_t)in->arg + 1, &items, &n));
     if (n < in->arg)
         return raise_type(tx, PyExc_ValueError,
                           "not enough values to unpack (expected %d, got %zd)", in->arg,
@@ -394,7 +394,7 @@ Status op_unpack_ex(Tx *tx, Frame *f, const Ins *in)
     int before = in->arg & 0xff, after = in->arg >> 8;
     Var **items, *rest;
     Py_ssize_t n;
-    TRY(unpackable(tx, pop(tx, f), &items, &n));
+    TRY(unpackable(tx, pop(tx, f), SIZE_MAX, &items, &n));
     if (n < before + after)
         return raise_type(tx, PyExc_ValueError,
                           "not enough values to unpack (expected at least %d, got %zd)",

@@ -245,8 +245,11 @@ Status op_make_function(Tx *tx, Frame *f, const Ins *in)
         TRY(annotations(tx, fn, pop(tx, f)));
     else
         TRY(dict_new(tx, &fn->annotations));
-    if (in->arg & 2)
-        fn->kwdefaults = AS(DictVar, pop(tx, f));
+    if (in->arg & 2) {
+        Var *kwdefaults = pop(tx, f); /* behind a break: an existing dictionary */
+        TRY(var_real(tx, &kwdefaults));
+        fn->kwdefaults = AS(DictVar, kwdefaults);
+    }
     if (in->arg & 1)
         TRY(as_tuple(tx, pop(tx, f), &fn->defaults));
     return push(tx, f, &fn->v);

@@ -70,10 +70,21 @@ static Status unbound(Tx *tx, Frame *f, int slot)
         "cannot access local variable '%U' where it is not associated with a value", name);
 }
 
+/* A slot that a later entry at this point may find unbound. */
+static Status bound(Tx *tx, const Var *v)
+{
+    if (!tx->resumed || v->src == NULL || v->src->kind != SRC_SLOT)
+        return ST_OK;
+    return guard_bound(&tx->guards, v->src, true);
+}
+
 Status op_load_fast(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = f->slots[in->arg];
-    return v ? push(tx, f, v) : unbound(tx, f, in->arg);
+    if (v == NULL)
+        return unbound(tx, f, in->arg);
+    TRY(bound(tx, v));
+    return push(tx, f, v);
 }
 
 enum { MANY = 16 };
@@ -130,6 +141,7 @@ Status op_delete_fast(Tx *tx, Frame *f, const Ins *in)
 {
     if (f->slots[in->arg] == NULL)
         return unbound(tx, f, in->arg);
+    TRY(bound(tx, f->slots[in->arg]));
     TRY(leave_slot(tx, f->slots[in->arg]));
     TRY(drop(tx, f->slots[in->arg]));
     SET(tx, f->slots[in->arg], NULL);

@@ -45,6 +45,7 @@ typedef struct Build {
     Tx *tx;
     PyObject *device; /* of the first tensor that has dimensions, else of the first */
     bool device_sure;
+    bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
@@ -69,6 +70,12 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     b->unsure |= infer_unsure(*real);
     TensorMeta m;
     bool known = meta_read(*real, &m);
+    int same = b->device && b->device != t->device
+                   ? PyObject_RichCompareBool(b->device, t->device, Py_EQ)
+                   : 1;
+    if (same < 0)
+        return ST_ERROR;
+    b->mixed |= !same;
     if (b->device == NULL ||
         !b->device_sure) { /* a tensor with dimensions decides over scalars */
         b->device_sure = known && m.ndim > 0;
@@ -370,8 +377,9 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->random = op.random;
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
+    n->region = (uint32_t)tx->region;
     n->grad = tx->grad;
-    n->pure = op.pure && !op.mutates && !op.random && !op.user; /* rule 14 */
+    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
@@ -562,6 +570,9 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (question)
         return answer(&b, &n, op, result, out);
+    if (op.mutates && b.external && tx->inference)
+        return graph_break(tx, BRK_TORCH_CALL, "%s",
+                           "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));
     if (op.mutates)
         note_blur(&b);

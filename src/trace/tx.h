@@ -68,6 +68,7 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
+    VEC(GenVar *) gens; /* generators made by the trace */
     VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
@@ -91,6 +92,7 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
+    uintptr_t region, regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
@@ -98,7 +100,8 @@ struct Tx {
         kernels0; /* kernels of attention that are allowed, now and at the start; 0: not asked. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
-    size_t nops; /* graph operations so far; journalled */
+    uintptr_t inference; /* an input is an inference tensor; journalled */
+    size_t nops;         /* graph operations so far; journalled */
     bool held; /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
     size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;
@@ -181,6 +184,8 @@ Status trace_run(Tx *tx, Frame *base, Var **out);
 Status gen_resume(Tx *tx, GenVar *g, Var *sent, Var **out);
 Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out);
 Status gen_close(Tx *tx, GenVar *g);
+/* Does it wait inside a `try` or `with`, so that code runs when it goes? */
+bool gen_open(GenVar *g);
 /* Nobody may hold the value any more: a break if that would run the rest of a `try` in a generator. NULL: no value. A frame leaves it,
  * which another place may hold; or such a place does. */
 Status gen_left(Tx *tx, Var *v);

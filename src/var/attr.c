@@ -9,6 +9,7 @@
 #include "trace/tx.h"
 #include "var/names.h"
 #include "var/type.h"
+#include "var/wrap.h"
 #include <structmember.h>
 
 /* -- Instance dictionaries ------------------------------------------------------ */
@@ -17,6 +18,9 @@ static Status existing_attrs(Tx *tx, Var *v, DictVar **out)
 {
     PyObject *dict = cpy_inst_dict(v->real);
     void *known;
+    if (dict && !PyDict_CheckExact(dict)) /* may be an object with attributes itself */
+        return graph_break(tx, BRK_NO_SLOT, "attributes of a %s, which are kept in a %s",
+                           v->type->tp_name, Py_TYPE(dict)->tp_name);
     if (dict && ptrmap_get(&tx->wrapped, dict, &known)) {
         *out = known;
         if ((*out)->owner == NULL)
@@ -137,13 +141,14 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     KeyEntry *e = keymap_find_id(&ob->members, descr);
     if (e == NULL && v->real != NULL) {
         PyMemberDef *m = ((PyMemberDescrObject *)descr)->d_member;
-        PyObject *o =
-            m->type == T_OBJECT_EX ? *(PyObject **)((char *)v->real + m->offset) : NULL;
-        if (o == NULL)
-            return graph_break(tx, BRK_NO_SLOT, "unset slot '%U'", name);
+        if (m->type != T_OBJECT_EX)
+            return graph_break(tx, BRK_NO_SLOT, "member '%U'", name);
+        PyObject *o = *(PyObject **)((char *)v->real + m->offset);
         Source *src = source_get(&tx->sources, SRC_MEMBER, v->src, name, m->offset);
         TRY_PTR(src);
-        return lazy_new(tx, o, src, out);
+        TRY(guard_bound(&tx->guards, src, o != NULL));
+        if (o != NULL)
+            return lazy_new(tx, o, src, out);
     }
     if (e == NULL || e->value == NULL)
         return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
@@ -375,7 +380,13 @@ static Status getattr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
     }
     exc_clear(tx);
     TRY(const_peek(tx, name, &arg));
-    return var_call2(tx, hook, v, arg, out);
+    return var_call_unbound(tx, v, hook, &(Args){ .v = &arg, .n = 1 }, out);
+}
+
+/* Is f what the class has from its C base, and not something else made by C (`__setattr__ = dict.__setitem__`)? */
+static bool inherited(Var *v, PyObject *name, PyObject *f)
+{
+    return f == NULL || f == cpy_type_lookup(wrap_layout(v->type), name);
 }
 
 static Status own_getattribute(Tx *tx, Var *v, Var **out)
@@ -383,7 +394,7 @@ static Status own_getattribute(Tx *tx, Var *v, Var **out)
     PyObject *f;
     *out = NULL;
     TRY(type_lookup(tx, v->type, str___getattribute__, &f));
-    if (f == NULL || Py_TYPE(f) == &PyWrapperDescr_Type)
+    if (inherited(v, str___getattribute__, f))
         return ST_OK;
     return type_value(tx, v, str___getattribute__, f, out);
 }
@@ -398,7 +409,9 @@ Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
         TRY(own_getattribute(tx, v, &own));
         if (own != NULL) {
             TRY(const_peek(tx, name, &arg));
-            return getattr_hook(tx, v, name, var_call2(tx, own, v, arg, out), out);
+            Args a = { .v = &arg, .n = 1 };
+            Status st = var_call_unbound(tx, v, own, &a, out);
+            return getattr_hook(tx, v, name, st, out);
         }
         return getattr_hook(tx, v, name, var_generic_getattr(tx, v, name, out), out);
     }
@@ -507,12 +520,12 @@ Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     if (v->kind->setattr)
         return v->kind->setattr(tx, v, name, value);
     TRY(type_lookup(tx, v->type, which, &f));
-    if (v->kind == &kind_object && f && Py_TYPE(f) != &PyWrapperDescr_Type) {
+    if (v->kind == &kind_object && !inherited(v, which, f)) {
         Var *arg, *own, *ignored;
         TRY(const_peek(tx, name, &arg));
         TRY(type_value(tx, v, which, f, &own));
-        Args a = { .v = (Var *[]){ v, arg, value }, .n = value ? 3 : 2 };
-        return var_call(tx, own, &a, &ignored);
+        Args a = { .v = (Var *[]){ arg, value }, .n = value ? 2 : 1 };
+        return var_call_unbound(tx, v, own, &a, &ignored);
     }
     return var_generic_setattr(tx, v, name, value);
 }

@@ -12,6 +12,7 @@
 #include "var/func.h"
 #include "var/names.h"
 #include "var/partial.h"
+#include "var/type.h"
 
 /* -- Arguments --------------------------------------------------------------------- */
 
@@ -347,6 +348,25 @@ Status var_call_method(Tx *tx, Var *self, const char *name, Var **v, int n, Var 
     return var_call(tx, m, &(Args){ .v = v, .n = n }, out);
 }
 
+/* As lookup_maybe_method and vectorcall_unbound. */
+Status var_call_unbound(Tx *tx, Var *self, Var *f, const Args *a, Var **out)
+{
+    Args with_self;
+    Var *bound;
+    TRY(var_real(tx, &f));
+    PyObject *descr = f->real;
+    if (descr == NULL || f->kind == &kind_func ||
+        PyType_HasFeature(Py_TYPE(descr), Py_TPFLAGS_METHOD_DESCRIPTOR)) {
+        TRY(args_prepend(tx, self, a, &with_self));
+        return var_call(tx, f, &with_self, out);
+    }
+    bool c_made =
+        Py_IS_TYPE(descr, &PyMemberDescr_Type) || Py_IS_TYPE(descr, &PyGetSetDescr_Type);
+    PyObject *name = c_made ? PyDescr_NAME(descr) : str___call__;
+    TRY(attr_bind(tx, self, self->type, name, descr, f, &bound));
+    return var_call(tx, bound, a, out);
+}
+
 Status var_call_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out)
 {
     Var *f;
@@ -358,7 +378,5 @@ Status var_call_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var
         *out = NULL;
         return ST_OK;
     }
-    Args a;
-    TRY(args_prepend(tx, self, &(Args){ .v = v, .n = n }, &a));
-    return var_call(tx, f, &a, out);
+    return var_call_unbound(tx, self, f, &(Args){ .v = v, .n = n }, out);
 }

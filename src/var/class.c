@@ -143,7 +143,7 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
                               "type object '%s' has no attribute '%U'", t->tp_name, name);
         TRY(type_value(tx, self, str___getattr__, hook, &fn));
         TRY(const_peek(tx, name, &arg));
-        return var_call2(tx, fn, self, arg, out);
+        return var_call_unbound(tx, self, fn, &(Args){ .v = &arg, .n = 1 }, out);
     }
     TRY(type_value(tx, self, name, meta, &mv));
     return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
@@ -243,7 +243,6 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
 {
     PyObject *init;
     Var *fn, *r;
-    Args with_self;
     TRY(type_lookup(tx, t, str___init__, &init));
     if (init == NULL || (PyObject *)init == NULL)
         return ST_OK;
@@ -254,8 +253,7 @@ static Status init_instance(Tx *tx, Var *obj, PyTypeObject *t, bool own_new, con
         return ST_OK;
     }
     TRY(type_value(tx, obj, str___init__, init, &fn));
-    TRY(args_prepend(tx, obj, a, &with_self));
-    TRY(var_call(tx, fn, &with_self, &r));
+    TRY(var_call_unbound(tx, obj, fn, a, &r));
     TRY(var_real(tx, &r));
     if (r != tx->none)
         return raise_type(tx, PyExc_TypeError, "__init__() should return None, not '%s'",
@@ -290,11 +288,9 @@ static Status metaclass_call(Tx *tx, Var *self, const Args *a, bool *done, Var *
     if (f == NULL || Py_TYPE(f) == &PyWrapperDescr_Type)
         return ST_OK;
     Var *fn;
-    Args with_cls;
     *done = true;
     TRY(type_value(tx, self, str___call__, f, &fn));
-    TRY(args_prepend(tx, self, a, &with_cls));
-    return var_call(tx, fn, &with_cls, out);
+    return var_call_unbound(tx, self, fn, a, out);
 }
 
 Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)

@@ -101,6 +101,7 @@ static Status read_real(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **ou
     if (real != NULL) {
         Source *s = item_source(tx, d, key);
         MEM(s);
+        TRY(guard_bound(&tx->guards, s, true));
         TRY(lazy_new(tx, real, s, out));
     } else {
         Source *s = place(tx, d);

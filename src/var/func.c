@@ -102,11 +102,10 @@ Status func_kwdefault(Tx *tx, FuncVar *f, PyObject *name, Var **out)
         return f->kwdefaults ? dict_get_str(tx, f->kwdefaults, name, out) : ST_OK;
     PyObject *d = ((PyFunctionObject *)f->v.real)->func_kwdefaults;
     PyObject *o = d ? PyDict_GetItem(d, name) : NULL;
-    if (o == NULL)
-        return ST_OK;
     Source *s = source_get(&tx->sources, SRC_KWDEFAULT, f->v.src, name, 0);
     TRY_PTR(s);
-    return lazy_new(tx, o, s, out);
+    TRY(guard_bound(&tx->guards, s, o != NULL));
+    return o ? lazy_new(tx, o, s, out) : ST_OK;
 }
 
 /* -- Attributes ---------------------------------------------------------------------- */

@@ -95,24 +95,7 @@ static Status no_slot(Tx *tx, Var *self, const char *what)
 
 static Status call_own(Tx *tx, Var *self, Var *method, Var **v, int n, Var **out)
 {
-    Var *args[4] = { self };
-    for (int i = 0; i < n; i++)
-        args[i + 1] = v[i];
-    bool c_method =
-        method->kind == &kind_builtin && (Py_TYPE(method->real) == &PyWrapperDescr_Type ||
-                                          Py_TYPE(method->real) == &PyMethodDescr_Type);
-    if (method->kind != &kind_func &&
-        !c_method) { /* a descriptor: bind it as lookup_maybe_method does */
-        Var *bound, *cls;
-        Args a = { .v = v, .n = n };
-        TRY(wrap_pinned(tx, (PyObject *)self->type, NULL, &cls));
-        TRY(var_call_special(tx, method, "__get__", (Var *[]){ self, cls }, 2, &bound));
-        if (bound == NULL)
-            bound = method;
-        return var_call(tx, bound, &a, out);
-    }
-    Args a = { .v = args, .n = n + 1 };
-    return var_call(tx, method, &a, out);
+    return var_call_unbound(tx, self, method, &(Args){ .v = v, .n = n }, out);
 }
 
 static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
@@ -122,9 +105,7 @@ static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
     if (f == NULL)
         return raise_type(tx, PyExc_TypeError, "'%s' object is not callable",
                           self->type->tp_name);
-    Args with_self;
-    TRY(args_prepend(tx, self, a, &with_self));
-    return var_call(tx, f, &with_self, out);
+    return var_call_unbound(tx, self, f, a, out);
 }
 
 /* What PyObject_GetIter makes of a result: something that has a next item. */
@@ -415,17 +396,45 @@ static Status object_unary(Tx *tx, Var *self, char op, Var **out)
                       self->type->tp_name);
 }
 
+/* The class enum.Enum among the bases of an enumeration, or NULL. */
+static PyTypeObject *enum_base(PyTypeObject *t)
+{
+    const char *meta = Py_TYPE(t)->tp_name;
+    if (strcmp(meta, "EnumType") != 0 && strcmp(meta, "EnumMeta") != 0)
+        return NULL;
+    for (Py_ssize_t i = PyTuple_GET_SIZE(t->tp_mro); i-- > 0;) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(t->tp_mro, i);
+        if (Py_TYPE(base) != &PyType_Type)
+            return base;
+    }
+    return NULL;
+}
+
+/* Members that are equal to nothing but themselves; those of a class with str or int in it are equal to plain values. */
+static Status equal_to_itself(Tx *tx, PyTypeObject *t, bool *yes)
+{
+    PyTypeObject *base = enum_base(t);
+    PyObject *hash, *eq;
+    *yes = false;
+    if (base == NULL)
+        return ST_OK;
+    TRY(type_lookup(tx, t, str___hash__, &hash));
+    TRY(type_lookup(tx, t, str___eq__, &eq));
+    *yes = hash == cpy_type_lookup(base, str___hash__) &&
+           eq == cpy_type_lookup(&PyBaseObject_Type, str___eq__);
+    return ST_OK;
+}
+
 static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     Var *f;
+    bool member;
     TRY(own(tx, self, str___hash__, &f));
-    PyObject *enum_type = (PyObject *)Py_TYPE(self->type);
-    bool is_enum = strcmp(((PyTypeObject *)enum_type)->tp_name, "EnumType") == 0 ||
-                   strcmp(((PyTypeObject *)enum_type)->tp_name, "EnumMeta") == 0;
+    TRY(equal_to_itself(tx, self->type, &member));
     if (f == tx->none)
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'",
                           self->type->tp_name);
-    if (is_enum && self->real != NULL) {
+    if (member && self->real != NULL) {
         *key = self->real;
         *h = PyObject_Hash(self->real);
         return ST_OK;

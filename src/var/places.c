@@ -31,6 +31,12 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(const_peek(tx, name, &arg));
         return var_call1(tx, hook, arg, out);
     }
+    TRY(type_lookup(tx, self->type, str___getattr__, &descr));
+    if (descr != NULL) { /* a subclass of the type of modules */
+        TRY(wrap_pinned(tx, descr, NULL, &hook));
+        TRY(const_peek(tx, name, &arg));
+        return var_call2(tx, hook, self, arg, out);
+    }
     PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
     if (mod == NULL) {
         PyErr_Clear();
@@ -99,7 +105,8 @@ Status cell_get(Tx *tx, CellVar *c, Var **out)
     Source *s = source_get(&tx->sources, SRC_CELL, c->v.src, NULL, 0);
     TRY_PTR(s);
     if (o == NULL)
-        return guard_add(&tx->guards, (Guard){ .kind = GUARD_UNBOUND, .src = s });
+        return guard_bound(&tx->guards, s, false);
+    TRY(guard_bound(&tx->guards, s, true));
     TRY(lazy_new(tx, o, s, out));
     SET(tx, c->content, *out);
     return ST_OK;
@@ -233,6 +240,12 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, self->type, name, &descr));
     if (descr && Py_TYPE(descr) == &PyMethodDescr_Type) /* its handler decides */
         return builtin_new(tx, descr, self, out);
+    if (descr && Py_TYPE(descr) == &PyStaticMethod_Type &&
+        self->type->tp_dictoffset == 0) {
+        PyObject *f = tx_hold(tx, PyObject_GetAttrString(descr, "__func__"));
+        TRY_PTR(f);
+        return wrap_pinned(tx, f, NULL, out);
+    }
     if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
         is_fact(self->type))
         return fact(tx, self, name, out);

@@ -48,6 +48,8 @@ Status var_call0(Tx *tx, Var *fn, Var **out);
 Status var_call1(Tx *tx, Var *fn, Var *a, Var **out);
 Status var_call2(Tx *tx, Var *fn, Var *a, Var *b, Var **out);
 Status var_call_method(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out);
+/* Calls what var_special found: functions take self, other descriptors are bound, anything else does not see it. */
+Status var_call_unbound(Tx *tx, Var *self, Var *f, const Args *a, Var **out);
 /* Calls type(self).name(self, v...) if the class defines it; *out NULL if it does not. */
 Status var_call_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out);
 
@@ -72,6 +74,8 @@ Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
+/* The same, but an iterator is asked for no more than `most` items. */
+Status var_unpack_most(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n);
 Status var_str(Tx *tx, Var *v, Var **out);
 Status var_repr(Tx *tx, Var *v, Var **out);
 Status var_ascii(Tx *tx, Var *v, Var **out);

@@ -107,12 +107,12 @@ Status var_next(Tx *tx, Var *it, Var **out)
                       it->type->tp_name);
 }
 
-static Status unpack_by_iteration(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
+static Status unpack_by_iteration(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n)
 {
     VEC(Var *) got = { 0 };
     Var *it, *item;
     TRY(var_iter(tx, v, &it));
-    for (;;) {
+    while (got.n < most) {
         TRY(var_next(tx, it, &item));
         if (item == NULL)
             break;
@@ -127,6 +127,11 @@ static Status unpack_by_iteration(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
 }
 
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
+{
+    return var_unpack_most(tx, v, SIZE_MAX, items, n);
+}
+
+Status var_unpack_most(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n)
 {
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tuple) {
@@ -144,7 +149,7 @@ Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
             memcpy(*items, l->items.v, l->items.n * sizeof(Var *));
         return ST_OK;
     }
-    return unpack_by_iteration(tx, v, items, n);
+    return unpack_by_iteration(tx, v, most, items, n);
 }
 
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes)

@@ -12,6 +12,16 @@
 #include "var/type.h"
 #include "var/wrap.h"
 
+/* o.name() as 0 or 1; -1 with an exception set. Steals o. */
+static int ask(PyObject *o, const char *name)
+{
+    PyObject *r = o ? PyObject_CallMethod(o, name, NULL) : NULL;
+    int yes = r ? PyObject_IsTrue(r) : -1;
+    Py_XDECREF(r);
+    Py_XDECREF(o);
+    return yes;
+}
+
 /* -- Inputs ----------------------------------------------------------------------------- */
 
 Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -31,6 +41,12 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     t->device = tx_hold(tx, meta_device(o));
     TRY_PTR(t->device);
     t->external = true;
+    int inference = ask(Py_NewRef(o), "is_inference");
+    if (inference > 0) /* as any other while the mode is on */
+        inference = !ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
+    if (PyErr_Occurred())
+        return ST_ERROR;
+    SET(tx, tx->inference, tx->inference | (uintptr_t)inference);
     *out = &t->v;
     return ST_OK;
 }
@@ -143,6 +159,11 @@ static Status gradient(Tx *tx, TensorVar *t, PyObject *name, Var **out)
         }
         return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor made in the trace");
     }
+    PyObject *leaf = tx_hold(tx, PyObject_GetAttrString(t->v.real, "is_leaf"));
+    TRY_PTR(leaf);
+    TRY(torch_facts(tx, t));
+    if (leaf != Py_True) /* torch warns */
+        return graph_break(tx, BRK_NO_SLOT, "gradient of a tensor that is no leaf");
     PyObject *g = tx_hold(tx, PyObject_GetAttr(t->v.real, str_grad));
     Source *src = source_get(&tx->sources, SRC_GRAD, t->v.src, NULL, 0);
     TRY_PTR(g);
@@ -257,16 +278,6 @@ static Status requires_grad_(Tx *tx, TensorVar *t, const Args *a, Var **out)
         return graph_break(tx, BRK_TORCH_CALL, "Tensor.requires_grad_");
     *out = &t->v;
     return ST_OK;
-}
-
-/* o.name() as 0 or 1; -1 with an exception set. Steals o. */
-static int ask(PyObject *o, const char *name)
-{
-    PyObject *r = o ? PyObject_CallMethod(o, name, NULL) : NULL;
-    int yes = r ? PyObject_IsTrue(r) : -1;
-    Py_XDECREF(r);
-    Py_XDECREF(o);
-    return yes;
 }
 
 /* Twins are never inference tensors. What comes out of the graph is one if the mode is on, and may be if it is a view. */

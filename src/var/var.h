@@ -217,6 +217,7 @@ typedef struct GenVar {
     Frame *frame;
     FuncVar *fn;
     uintptr_t state; /* GenState; journalled */
+    uintptr_t begun; /* Tx.steps when it was first resumed; journalled */
     Var *exc_saved;  /* exception handled inside while suspended; journalled */
     uintptr_t kept;  /* an attribute or a dictionary has it; journalled */
 } GenVar;

@@ -35,6 +35,7 @@ NOT_PROGRAMS = ("runner.py", "seen.py", "kit.py")
 SECONDS = 120
 logging.getLogger("jedlik").setLevel(logging.CRITICAL)  # the recompile limit is no difference
 where = mmap.mmap(-1, 80)  # what a child is at, for the parent
+limit = 0  # seconds a run of a child may take
 
 
 # -- Programs ------------------------------------------------------------------------
@@ -138,6 +139,8 @@ def sequence(makers):
 
 def run(program, wrap):
     """What all calls of a program show."""
+    torch.utils.hooks.RemovableHandle.next_id = 0  # numbers hooks through the whole process
+    torch.manual_seed(0)
     module = fresh(program.path)
     f, makers, _ = table(module)[program.name]
     f = wrap(f)
@@ -152,6 +155,7 @@ def run(program, wrap):
 def compiled(program, break_at=0, keep=True):
     """The same, compiled, and the counts of the engine."""
     jedlik.reset()
+    signal.alarm(limit)
     where[:] = f"break_at={break_at} keep={keep}".encode().ljust(80)
     _engine.set_config("keep_empty_graphs", keep)
     _engine.set_config("break_at", break_at)
@@ -231,8 +235,9 @@ def both(program, every):
 
 def serve(work, jobs, pipe):
     """In the child: one result a job, until the first crash or endless loop."""
+    global limit
+    limit = SECONDS
     for job in jobs:
-        signal.alarm(SECONDS)
         try:
             result = work(*job)
         except BaseException:
