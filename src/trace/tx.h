@@ -51,6 +51,12 @@ typedef struct ActiveCast {
     PyObject *entered[4]; /* device, dtype, enabled, cache */
 } ActiveCast;
 
+/* A call answered by what an lru_cache holds: it still counts. */
+typedef struct CacheHit {
+    Var *fn, *first;
+    Args args;
+} CacheHit;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -58,11 +64,12 @@ struct Tx {
     Exprs exprs;
     GuardList guards;
     Graph graph;
-    PtrMap wrapped;      /* existing object -> Var: aliases meet here */
-    PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
-    VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
-    VEC(GenVar *) gens;  /* generators made by the trace */
-    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    PtrMap wrapped;   /* existing object -> Var: aliases meet here */
+    PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
+    VEC(Var *) dirty; /* existing values that were changed, in order of first change */
+    VEC(CacheHit) hits;
+    VEC(GenVar *) gens; /* generators made by the trace */
+    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
