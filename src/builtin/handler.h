@@ -50,6 +50,7 @@ typedef struct Handler {
     X(optim)                                                                             \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
+    X(context)                                                                           \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \

@@ -59,6 +59,12 @@ typedef struct ActiveMode {
     uintptr_t grad, inference; /* before it */
 } ActiveMode;
 
+/* A call answered by what an lru_cache holds: it still counts. */
+typedef struct CacheHit {
+    Var *fn, *first;
+    Args args;
+} CacheHit;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -66,11 +72,12 @@ struct Tx {
     Exprs exprs;
     GuardList guards;
     Graph graph;
-    PtrMap wrapped;      /* existing object -> Var: aliases meet here */
-    PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
-    VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
-    VEC(GenVar *) gens;  /* generators made by the trace */
-    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    PtrMap wrapped;   /* existing object -> Var: aliases meet here */
+    PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
+    VEC(Var *) dirty; /* existing values that were changed, in order of first change */
+    VEC(CacheHit) hits;
+    VEC(GenVar *) gens;     /* generators made by the trace */
+    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
@@ -99,7 +106,8 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
-    uintptr_t region, regions; /* Node.region of what is recorded now; numbers given so far. journalled */
+    uintptr_t region,
+        regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
