@@ -17,6 +17,7 @@ PyObject *infer_make_view(const TensorMeta *m,
 typedef struct Quiet {
     PyObject *filters, *show;
     bool grad, warn_always;
+    uint8_t modes;
 } Quiet;
 
 void quiet_begin(Quiet *q, bool grad);

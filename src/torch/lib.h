@@ -96,6 +96,11 @@ int classify_init(void); /* classify.c */
 void meta_init(void);    /* meta.c: assigns guard_tensor_check */
 void ambient_init(void); /* ambient.c */
 extern bool ambient_fast;
+/* The default device that the program has set, interned; NULL: none. */
+PyObject *ambient_device(void);
+/* Torch-function modes, the default device among them, are off between the two. */
+uint8_t ambient_hide_modes(void);
+void ambient_show_modes(uint8_t old);
 /* settings.c: false if the settings cannot be read so. */
 bool settings_find(void);
 uint64_t settings_word(void);

@@ -278,12 +278,16 @@ STATES = {
     "medium": lambda: setting(torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "medium"),
     "a thread": lambda: setting(torch.get_num_threads, torch.set_num_threads, torch.get_num_threads() + 1),
     "device": lambda: torch.device("cpu"),
+    "set device": lambda: setting(lambda: None, torch.set_default_device, "cpu"),
+    "elsewhere": lambda: torch.device("meta"),
     "math": lambda: sdpa_kernel(SDPBackend.MATH),
     "no functions": torch._C.DisableTorchFunction,
 }
 
 
 def describe(v):
+    if isinstance(v, torch.Tensor) and v.is_meta:
+        return type(v), v.dtype, v.device, v.requires_grad, v.is_leaf, v.shape
     if isinstance(v, torch.Tensor):
         return (type(v), v.dtype, v.device, v.requires_grad, v.is_leaf, v.is_inference(), v.detach().double().flatten().tolist())
     if isinstance(v, (tuple, list)) and not isinstance(v, torch.Size):
@@ -302,6 +306,7 @@ def observe(fn, state):
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     torch.manual_seed(1)
     x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float32, requires_grad=True)
+    assert x.is_cpu
     try:
         with STATES[state]():
             try:
@@ -338,3 +343,14 @@ def test_captured_whole(program, backend):
             assert all(torch.equal(p, q) for p, q in zip(flat(a), flat(b)))
         else:
             assert observe(compiled, "plain") == observe(program, "plain")
+
+
+def test_a_default_device_is_no_reason_to_run_plainly():
+    compiled = jedlik.compile(factories, backend="eager", fullgraph=True)
+    for device in (None, "cpu", "meta", "cpu"):
+        torch.set_default_device(device)
+        try:
+            x = torch.ones(3)
+            assert describe(compiled(x)) == describe(factories(x))
+        finally:
+            torch.set_default_device(None)

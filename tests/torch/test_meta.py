@@ -164,7 +164,14 @@ def test_tracable(engine):
             return func(*args, **(kwargs or {}))
 
     assert engine.torch_tracable() is None
+    class Functions(torch.overrides.TorchFunctionMode):
+        pass
+
     with torch.device("cpu"):
+        assert engine.torch_tracable() is None
+        with Functions():
+            assert "function mode" in engine.torch_tracable()
+    with Functions():
         assert "function mode" in engine.torch_tracable()
     with Mode():
         assert "dispatch mode" in engine.torch_tracable()
