@@ -68,7 +68,7 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
-    VEC(GenVar *) gens; /* generators made by the trace */
+    VEC(GenVar *) gens;     /* generators made by the trace */
     VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
@@ -92,7 +92,8 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
-    uintptr_t region, regions; /* Node.region of what is recorded now; numbers given so far. journalled */
+    uintptr_t region,
+        regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
