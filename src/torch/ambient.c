@@ -15,6 +15,7 @@ enum {
     W_FUNCTION, /* torch-function modes and whether __torch_function__ is disabled */
     W_FLAGS,    /* autograd bits, dtypes, autocast cache, deterministic, hooks */
     W_LEVEL,    /* forward-mode AD level: the int object */
+    W_SETTINGS, /* of the process: precision, kernels that may be chosen, threads */
     W_COUNT
 };
 
@@ -106,6 +107,7 @@ static inline bool fast_read(Ambient *a)
     a->w[W_FUNCTION] = function_word();
     a->w[W_FLAGS] = fast_flags(a);
     a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    a->w[W_SETTINGS] = settings_word();
     return true;
 }
 
@@ -139,6 +141,28 @@ static uint64_t functorch_depth(void)
     return w;
 }
 
+static uint64_t slow_settings(bool *ok)
+{
+    static const char *const names[] = {
+        "get_num_threads",
+        "_get_cublas_allow_tf32",
+        "_get_flash_sdp_enabled",
+        "_get_mem_efficient_sdp_enabled",
+        "_get_math_sdp_enabled",
+        "_get_mkldnn_enabled",
+        "_get_deterministic_fill_uninitialized_memory",
+    };
+    uint64_t w = 0;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        w = w * 4099 + ask(names[i], NULL, ok);
+    PyObject *p = PyObject_CallMethod(torch_py.C, "_get_float32_matmul_precision", NULL);
+    w = w * 4099 + (uint64_t)(p ? PyObject_Hash(p) : 0);
+    *ok &= p != NULL;
+    PyErr_Clear();
+    Py_XDECREF(p);
+    return w;
+}
+
 static bool slow_read(Ambient *a)
 {
     bool ok = true;
@@ -156,6 +180,7 @@ static bool slow_read(Ambient *a)
     a->w[W_FLAGS] ^= (ask("is_grad_enabled", NULL, &ok) ? BIT_GRAD : 0) |
                      (ask("is_inference_mode_enabled", NULL, &ok) ? BIT_INFERENCE : 0);
     a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    a->w[W_SETTINGS] = slow_settings(&ok);
     return ok;
 }
 
@@ -269,6 +294,14 @@ bool ambient_grad_enabled(void)
     return ask("is_grad_enabled", NULL, &ok) == 1;
 }
 
+bool ambient_inference(void)
+{
+    if (ambient_fast && (my_words != NULL || find_mine()))
+        return FIELD(uint8_t, my_state, STATE_BITS) & BIT_INFERENCE;
+    bool ok = true;
+    return ask("is_inference_mode_enabled", NULL, &ok) == 1;
+}
+
 void ambient_set_grad(bool on)
 {
     if (torch_lib.grad_set) {
@@ -373,6 +406,6 @@ void ambient_init(void)
     bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
     Py_XDECREF(bad);
     PyErr_Clear();
-    ambient_fast = all_symbols() && self_check();
+    ambient_fast = all_symbols() && settings_find() && self_check();
     guard_ambient_check = check;
 }

@@ -47,6 +47,9 @@ typedef struct Call {
     PyObject *moved; /* device that the call names, interned; NULL: none */
 } Call;
 
+extern _Thread_local bool
+    twins_plain; /* also of inference tensors: the trace is under inference mode */
+
 int rules_init(void);
 /* Number of a rule by the name of its row, counted from 1; 0: no such rule. */
 int rules_find(const char *name);
