@@ -48,6 +48,7 @@ typedef struct Handler {
     X(torch)                                                                             \
     X(autograd)                                                                          \
     X(optim)                                                                             \
+    X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(misc)                                                                              \
