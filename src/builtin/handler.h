@@ -48,7 +48,9 @@ typedef struct Handler {
     X(torch)                                                                             \
     X(autograd)                                                                          \
     X(optim)                                                                             \
+    X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
+    X(context)                                                                           \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \

@@ -309,6 +309,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return wrap_identity(tx, &kind_class, sizeof(ClassVar), o, src, pinned, out);
     if (PyModule_Check(o) && PyModule_GetDict(o))
         return wrap_identity(tx, &kind_module, sizeof(ModuleVar), o, src, pinned, out);
+    if (PyContextVar_CheckExact(o))
+        return wrap_identity(tx, &kind_context, sizeof(CtxVar), o, src, pinned, out);
     if (t == &PyMethod_Type)
         return wrap_method(tx, o, src, out);
     if (t == &PyCell_Type)
