@@ -2,12 +2,13 @@
  * builtin/functools.c -- functools, and objects of C classes that are callables by themselves (itemgetter, lru_cache).
  *
  * lru_cache (rule 22): a call whose key is in the cache is its value, guarded by "the cache has that value under this
- * key"; counters and order of use of such hits are not kept (docs/limits.md). A call that would run the function fills the cache while
+ * key"; it is made again with the effects, for its counters and the order of use. A call that would run the function fills the cache while
  * tracing if the function's own trace shows it to be free of effects; else it breaks, and runs for real.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
 #include "var/consts.h"
+#include "var/made.h"
 #include "var/partial.h"
 
 /* -- partial, reduce -------------------------------------------------------- */
@@ -162,7 +163,8 @@ static Status key_part(Tx *tx, Var *v, PyObject **out)
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tuple && torch_ready && v->type == torch_types.size)
         return size_part(tx, AS(TupleVar, v), out);
-    if (v->real == NULL || v->kind == &kind_tensor || !by_identity(v->real))
+    if (v->real == NULL || is_made_class(v) || v->kind == &kind_tensor ||
+        !by_identity(v->real))
         return ST_OK;
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));
@@ -363,6 +365,22 @@ static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject 
     return wrap_pinned(tx, tx_keep(tx, result), result == entry ? item : NULL, out);
 }
 
+/* Counters and order of use are kept by making the call again, when effects are settled. */
+static Status count_hit(Tx *tx, Var *fn, const Args *a, bool fresh)
+{
+    PyObject *first = tx_hold(tx, PyList_New(0));
+    CacheHit h = { .fn = fn, .args = *a };
+    int n = a->n + a->nkw;
+    h.args.v = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    if (first == NULL || h.args.v == NULL || (fresh && PyList_Append(first, Py_None) < 0))
+        return ST_ERROR;
+    if (n)
+        memcpy(h.args.v, a->v, (size_t)n * sizeof(Var *));
+    TRY(VAR_MAKE(tx, opaque, Var, Py_TYPE(first), &h.first));
+    h.first->real = first;
+    return VEC_PUSH(&tx->arena, &tx->journal, &tx->hits, h) ? ST_OK : ST_ERROR;
+}
+
 static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     PyObject *wrapper = fn->real, *cache = cache_of(wrapper), *key, *entry;
@@ -374,6 +392,7 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     if (key == NULL)
         return ST_DECLINE;
     entry = PyDict_GetItemWithError(cache, key);
+    bool fresh = entry == NULL;
     if (entry == NULL && !PyErr_Occurred()) {
         TRY(fill_cache(tx, wrapper, parts, a));
         entry = PyDict_GetItemWithError(cache, key);
@@ -382,6 +401,8 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
         PyErr_Clear();
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
     }
+    if (!availability_check(wrapper))
+        TRY(count_hit(tx, fn, a, fresh));
     return cached_value(tx, wrapper, cache, entry, out);
 }
 

@@ -51,6 +51,7 @@ typedef struct Handler {
     X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
+    X(context)                                                                           \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \

@@ -2,8 +2,7 @@
  * builtin/instance.c -- isinstance() and issubclass(), as PyObject_IsInstance and PyObject_IsSubclass.
  *
  * Metaclasses written in Python are traced through their __instancecheck__. ABCs answer by the real issubclass() on real classes, as
- * long as no user's __subclasshook__ is involved; a registration that comes later than the trace is not seen
- * (docs/limits.md).
+ * long as no user's __subclasshook__ is involved; a guard asks again when a class was registered since.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"

@@ -1,10 +1,13 @@
 """Each row of src/guard/guards.def and src/source/sources.def has a program that asks for it: the guard stands in explain()
 under its words, it misses when what it asks about changes, the recompile tells why, and both results are plain Python's."""
+import abc
 import collections
+import contextvars
 import functools
 import pathlib
 import re
 import sys
+import weakref
 
 import pytest
 
@@ -135,6 +138,22 @@ def function_that_is_called(x, f):
 @guard("NDEFAULTS", r"has 1 defaults", lambda: (with_default(2),), lambda: (scaled,))
 def defaults_of_a_function(x, f):
     return f(x)
+
+
+@guard("ABC", r"subclasses of Abstract", lambda: (Thing(),), lambda: (Registered(),))
+def instance_of_an_abstract_class(x, o):
+    return x * (2 if isinstance(o, Abstract) else 3)
+
+
+class Abstract(abc.ABC):
+    pass
+
+
+class Registered:
+    pass
+
+
+Abstract.register(Registered)
 
 
 @guard("LEN", r"len\(L\['items'\]\) == 2", lambda: ([1, 2],), lambda: ([1, 2, 3],))
@@ -338,6 +357,33 @@ def leaf(grad):
 @source("GRAD", r"L\['p'\]\.grad", lambda: (leaf(X.clone()),), lambda: (leaf(None),))
 def gradient_of_a_parameter(x, p):
     return x * 2 if p.grad is None else x + p.grad
+
+
+class Weak:
+    def __init__(self, n):
+        self.n = n
+        KEPT.append(self)
+
+
+KEPT = []
+
+
+@source("REFERENT", r"L\['r'\]\(\)", lambda: (weakref.ref(Weak(2)),), lambda: (weakref.ref(Weak(3)),))
+def referent_of_a_weak_reference(x, r):
+    return x * r().n
+
+
+SCALE = contextvars.ContextVar("SCALE", default=2)
+
+
+def scaling(by):
+    SCALE.set(by)
+    return by
+
+
+@source("CONTEXT", r"SCALE", lambda: (scaling(2),), lambda: (scaling(3),))
+def value_of_a_context_variable(x, n):
+    return x * SCALE.get() + n
 
 
 NUMBER = 2
