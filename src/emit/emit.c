@@ -357,6 +357,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
+    x->no_modes = tx->no_modes;
     x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;
@@ -370,7 +371,7 @@ Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out)
         return ST_ERROR;
     TRY(close_casts(tx));
     TRY(plan(&e, value));
-    TRY(emit_distinct(tx));
+    TRY(emit_distinct(tx, p->options));
     Entry *x = mem_alloc(sizeof *x);
     TRY_PTR(x);
     Status st = fill_entry(&e, value, x);

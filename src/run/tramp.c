@@ -203,6 +203,7 @@ static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const
     GraphFailure *f = fx_failure((*e)->graph);
     if (f != NULL && deopt_can()) {
         drop_traceback_head();
+        f->no_modes = (*e)->no_modes;
         go = run_late(t, p, func, slots, nslots, f, e, out);
     }
     fx_failure_free(f);

@@ -66,6 +66,7 @@ void quiet_begin(Quiet *q, bool grad)
     q->warn_always = torch_lib.warn_get && torch_lib.warn_get();
     if (torch_lib.warn_set && !q->warn_always)
         torch_lib.warn_set(true);
+    q->modes = ambient_hide_modes();
 }
 
 /* Warnings go to the list instead: raised as errors, they would be printed where there is an error already. */
@@ -84,6 +85,7 @@ void quiet_record(Quiet *q, PyObject *list)
 void quiet_end(Quiet *q, bool grad)
 {
     PyObject *type, *value, *trace;
+    ambient_show_modes(q->modes);
     PyErr_Fetch(&type, &value, &trace);
     if (q->filters)
         PyDict_SetItem(my.warnings_dict, my.filters, q->filters);
@@ -533,6 +535,20 @@ static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **devi
 
 /* -- Inference ---------------------------------------------------------------- */
 
+/* Whether torch gives this function the default device. */
+static bool takes_default(const Call *k)
+{
+    static PyObject *all;
+    if (all == NULL) {
+        PyObject *f = torch_path("utils._device._device_constructors");
+        all = f ? PyObject_CallNoArgs(f) : NULL;
+        Py_XDECREF(f);
+    }
+    bool yes = all && !k->method && PySequence_Contains(all, k->target) == 1;
+    PyErr_Clear();
+    return yes;
+}
+
 static bool prepare(Call *k, const InferCall *c, TorchOp op)
 {
     if (!set_call(k, c))
@@ -541,12 +557,18 @@ static bool prepare(Call *k, const InferCall *c, TorchOp op)
         return false;
     if (!exchange_devices(k, c->device))
         return false;
-    if (!op.factory || k->moved || has_tensor(k->v, k->nargs + k->nkw))
+    if (!op.factory || k->moved)
+        return true;
+    PyObject *device = ambient_device();
+    bool tensors = has_tensor(k->v, k->nargs + k->nkw);
+    if (device && (tensors || !takes_default(k)))
+        return false; /* where it goes depends on more than is looked at here */
+    if (tensors)
         return true;
     Py_ssize_t at = find_keyword(k, my.device);
     if (at >= 0) /* device=None */
         drop_keyword(k, at);
-    k->moved = infer_device(torch_py.cpu);
+    k->moved = device ? device : infer_device(torch_py.cpu);
     return k->moved && add_keyword(k, my.device, torch_py.meta);
 }
 

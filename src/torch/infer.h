@@ -17,6 +17,7 @@ PyObject *infer_make_view(const TensorMeta *m,
 typedef struct Quiet {
     PyObject *filters, *show;
     bool grad, warn_always;
+    uint8_t modes;
 } Quiet;
 
 void quiet_begin(Quiet *q, bool grad);
@@ -46,6 +47,9 @@ typedef struct Call {
     int nheld;
     PyObject *moved; /* device that the call names, interned; NULL: none */
 } Call;
+
+extern _Thread_local bool
+    twins_plain; /* also of inference tensors: the trace is under inference mode */
 
 int rules_init(void);
 /* Number of a rule by the name of its row, counted from 1; 0: no such rule. */

@@ -60,6 +60,13 @@ void *ambient_block(Arena *a, size_t *size);
 bool ambient_tracable(
     const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
 bool ambient_grad_enabled(void);
+bool ambient_inference(void);
+
+/* A trace under inference mode works without it, on twins that count their versions: returns what brings the mode back, NULL if
+ * it is not on (or, with an exception, cannot be left). */
+PyObject *inference_leave(void);
+int inference_return(
+    PyObject *mode); /* steals; keeps the exception that may be set; -1 with an exception */
 void ambient_set_grad(bool on);
 
 /* Kernels that scaled_dot_product_attention may choose from: a bit each, in this order. */

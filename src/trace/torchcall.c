@@ -327,7 +327,7 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
                     .nargs = (Py_ssize_t)n->nargs,
                     .kwnames = n->kwnames,
                     .device = b->device,
-                    .grad = tx->grad };
+                    .grad = tx->grad && !tx->inference };
     Autocast real;
     if (tx->cast && autocast_read(&real) < 0)
         return ST_ERROR;
@@ -360,7 +360,7 @@ static Status stop_here(Tx *tx, const Node *n)
     if (tx->late && tx->graph.node.n == tx->late->node)
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     bool keeps = n->open || n->mutates_input || tx->changed;
-    if (keeps && tx->nested > 0 && (n->raises || n->open))
+    if (keeps && (tx->nested > 0 || tx->modes) && (n->raises || n->open))
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     if (n->open || n->mutates_input)
         SET(tx, tx->changed, 1);
@@ -373,13 +373,18 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates = op.mutates;
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
+    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->raises = !op.total;
     n->random = op.random;
+    if (tx->inferred &&
+        !tx->inference) { /* inference tensors are not for all operations */
+        n->raises = true;
+        n->pure = false;
+    }
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;
-    n->grad = tx->grad;
-    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
+    n->grad = tx->grad && !tx->inference;
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
@@ -570,7 +575,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (question)
         return answer(&b, &n, op, result, out);
-    if (op.mutates && b.external && tx->inference)
+    if (op.mutates && b.external && tx->strange)
         return graph_break(tx, BRK_TORCH_CALL, "%s",
                            "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));

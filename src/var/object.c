@@ -9,6 +9,7 @@
 #include "var/call.h"
 #include "var/binops.h"
 #include "var/container.h"
+#include "var/exc.h"
 #include "var/names.h"
 #include "var/wrap.h"
 
@@ -483,6 +484,8 @@ static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
     }
     if (nameless(content))
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
+    if (self->real && PyExceptionInstance_Check(self->real))
+        return exc_existing_text(tx, self, str, out);
     return no_slot(tx, self, "default repr");
 }
 

@@ -5,6 +5,7 @@
 #include "trace/tx.h"
 #include "var/made.h"
 #include "var/consts.h"
+#include "var/exc.h"
 #include "var/names.h"
 #include "var/type.h"
 
@@ -249,7 +250,17 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
         is_fact(self->type))
         return fact(tx, self, name, out);
-    return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name,
+    Status st = exc_existing_field(tx, self, descr, name, out);
+    return st != ST_DECLINE ? st
+                            : graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s",
+                                          name, self->type->tp_name);
+}
+
+static Status opaque_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    if (self->real && PyExceptionInstance_Check(self->real))
+        return exc_existing_text(tx, self, str, out);
+    return graph_break(tx, BRK_NO_SLOT, "%s of %s", str ? "str()" : "repr()",
                        self->type->tp_name);
 }
 
@@ -268,5 +279,6 @@ const VarKind kind_opaque = {
     .name = "object of a C type",
     .id = KIND_opaque,
     .getattr = opaque_getattr,
+    .repr = opaque_repr,
     .truth = opaque_truth,
 };

@@ -2,10 +2,12 @@
 under its words, it misses when what it asks about changes, the recompile tells why, and both results are plain Python's."""
 import abc
 import collections
+import contextvars
 import functools
 import pathlib
 import re
 import sys
+import weakref
 
 import pytest
 
@@ -355,6 +357,33 @@ def leaf(grad):
 @source("GRAD", r"L\['p'\]\.grad", lambda: (leaf(X.clone()),), lambda: (leaf(None),))
 def gradient_of_a_parameter(x, p):
     return x * 2 if p.grad is None else x + p.grad
+
+
+class Weak:
+    def __init__(self, n):
+        self.n = n
+        KEPT.append(self)
+
+
+KEPT = []
+
+
+@source("REFERENT", r"L\['r'\]\(\)", lambda: (weakref.ref(Weak(2)),), lambda: (weakref.ref(Weak(3)),))
+def referent_of_a_weak_reference(x, r):
+    return x * r().n
+
+
+SCALE = contextvars.ContextVar("SCALE", default=2)
+
+
+def scaling(by):
+    SCALE.set(by)
+    return by
+
+
+@source("CONTEXT", r"SCALE", lambda: (scaling(2),), lambda: (scaling(3),))
+def value_of_a_context_variable(x, n):
+    return x * SCALE.get() + n
 
 
 NUMBER = 2
