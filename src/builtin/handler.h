@@ -52,6 +52,7 @@ typedef struct Handler {
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(context)                                                                           \
+    X(heap)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \
