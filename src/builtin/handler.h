@@ -48,9 +48,11 @@ typedef struct Handler {
     X(torch)                                                                             \
     X(autograd)                                                                          \
     X(optim)                                                                             \
+    X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(context)                                                                           \
+    X(heap)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \
     X(source)                                                                            \

@@ -156,3 +156,21 @@ def unhashable(x):
         except TypeError as e:
             out.append(str(e))
     return x + 1, out
+
+
+class Up:
+    pass
+
+
+class Down(Up):
+    pass
+
+
+BY_CLASSES = {(Up, Up): 1, (Up, Down): 2, (Down, Down): 3}
+
+
+@program()
+def keys_of_classes(x):
+    found = [(p, q) for p, q in BY_CLASSES if issubclass(Down, p) and issubclass(q, Up)]
+    members = sorted(c.__name__ for pair in {(Up, Down), (Down, Up)} for c in pair if isinstance(c(), Up))
+    return x + BY_CLASSES[Down, Down], len(found), [p.__name__ for p, _ in found], members
