@@ -102,7 +102,9 @@ struct Tx {
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *
         modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
-    bool no_modes;     /* after one that would have: regions are breaks */
+    bool no_modes; /* after one that would have: regions are breaks */
+    uintptr_t
+        turned; /* … and is not what it was before: sizes, strides, requires_grad. journalled */
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
