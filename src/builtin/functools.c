@@ -155,6 +155,23 @@ static Status size_part(Tx *tx, TupleVar *t, PyObject **out)
     return tuple && *out == NULL ? raise_now(tx) : ST_OK;
 }
 
+static Status key_part(Tx *tx, Var *v, PyObject **out);
+
+static Status tuple_part(Tx *tx, TupleVar *t, PyObject **out)
+{
+    PyObject *tuple = tx_hold(tx, PyTuple_New(t->n)), *o;
+    TRY_PTR(tuple);
+    *out = NULL;
+    for (Py_ssize_t i = 0; i < t->n; i++) {
+        TRY(key_part(tx, t->items[i], &o));
+        if (o == NULL)
+            return ST_OK;
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(o));
+    }
+    *out = tuple;
+    return ST_OK;
+}
+
 static Status key_part(Tx *tx, Var *v, PyObject **out)
 {
     TRY(fold_value(tx, v, out));
@@ -163,6 +180,8 @@ static Status key_part(Tx *tx, Var *v, PyObject **out)
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tuple && torch_ready && v->type == torch_types.size)
         return size_part(tx, AS(TupleVar, v), out);
+    if (v->kind == &kind_tuple && v->type == &PyTuple_Type)
+        return tuple_part(tx, AS(TupleVar, v), out);
     if (v->real == NULL || is_made_class(v) || v->kind == &kind_tensor ||
         !by_identity(v->real))
         return ST_OK;
@@ -213,13 +232,32 @@ static PyObject *keyword_mark(void)
     return mark;
 }
 
-/* As lru_cache_make_key without `typed`: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
+/* Was it made with typed=True? Its cache_parameters() says so, in a cell. */
+static bool is_typed(PyObject *wrapper)
+{
+    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
+    PyObject *f =
+        attrs && *attrs ? PyDict_GetItemString(*attrs, "cache_parameters") : NULL;
+    PyObject *cells = f && PyFunction_Check(f) ? PyFunction_GET_CLOSURE(f) : NULL;
+    PyObject *names =
+        cells ? ((PyCodeObject *)PyFunction_GET_CODE(f))->co_localsplusnames : NULL;
+    Py_ssize_t first = names ? PyTuple_GET_SIZE(names) - PyTuple_GET_SIZE(cells) : 0;
+    for (Py_ssize_t i = 0; cells && i < PyTuple_GET_SIZE(cells); i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, first + i),
+                                             "typed") == 0)
+            return PyCell_GET(PyTuple_GET_ITEM(cells, i)) == Py_True;
+    return false;
+}
+
+/* As lru_cache_make_key: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
  * parts: the arguments, in the order of the call. */
-static Status cache_key(Tx *tx, const Args *a, PyObject **parts, PyObject **out)
+static Status cache_key(Tx *tx, const Args *a, bool typed, PyObject **parts,
+                        PyObject **out)
 {
     Py_ssize_t n = 0;
     *out = NULL;
-    PyObject *t = tx_hold(tx, PyTuple_New(a->n + (a->nkw ? 1 + 2 * a->nkw : 0)));
+    PyObject *t = tx_hold(
+        tx, PyTuple_New((a->n + a->nkw) * (typed ? 2 : 1) + (a->nkw ? 1 + a->nkw : 0)));
     TRY_PTR(t);
     if (a->nkw && keyword_mark() == NULL)
         return ST_OK;
@@ -233,6 +271,8 @@ static Status cache_key(Tx *tx, const Args *a, PyObject **parts, PyObject **out)
             PyTuple_SET_ITEM(t, n++, Py_NewRef(PyTuple_GET_ITEM(a->kwnames, i - a->n)));
         PyTuple_SET_ITEM(t, n++, Py_NewRef(parts[i]));
     }
+    for (int i = 0; typed && i < a->n + a->nkw; i++)
+        PyTuple_SET_ITEM(t, n++, Py_NewRef((PyObject *)Py_TYPE(parts[i])));
     PyObject *only = n == 1 ? PyTuple_GET_ITEM(t, 0) : NULL;
     *out = only && (PyLong_CheckExact(only) || PyUnicode_CheckExact(only)) ? only : t;
     return ST_OK;
@@ -388,7 +428,7 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     TRY_PTR(parts);
     if (cache == NULL)
         return ST_DECLINE;
-    TRY(cache_key(tx, a, parts, &key));
+    TRY(cache_key(tx, a, is_typed(wrapper), parts, &key));
     if (key == NULL)
         return ST_DECLINE;
     entry = PyDict_GetItemWithError(cache, key);

@@ -212,6 +212,9 @@ Status gen_ended(Tx *tx, Var **value, Var **raised);
 /* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out);
+/* What the program says of a tensor's data, as a node that fails unless bool(cond) is `truth`. Possible: realises *cond. */
+Status assert_possible(Tx *tx, Var **cond, bool *yes);
+Status assert_truth(Tx *tx, Var *cond, bool truth);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);
