@@ -541,7 +541,7 @@ static Act do_enter(Tramp *t)
     int index = index_at(o), n = o->t->c->nlocalsplus, depth = cpy_frame_depth(o->f);
     if (o->t->c->ins[index].op == OP_RETURN_VALUE)
         return return_top(t);
-    if (runs_plainly(t->ts))
+    if (runs_plainly(t->ts) || cpy_frame_held(o->f))
         return ACT_PLAIN;
     PyObject **slots = cpy_frame_slots(o->f), *out;
     Point *p = table_point(o->t, index, slots + n, depth);
