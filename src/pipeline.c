@@ -94,12 +94,21 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     return ST_OK;
 }
 
+/* On twins, whatever mode the program is in. */
+static Status trace(Tx *tx, Var **value)
+{
+    PyObject *mode = inference_leave();
+    Status st = mode == NULL && PyErr_Occurred() ? ST_ERROR : trace_root(tx, value);
+    return inference_return(mode) < 0 ? ST_ERROR : st;
+}
+
 /* A trace that is to be made once more, with a break at instruction `at`: what that one makes cannot be made again after
  * the graph. */
 typedef struct Again {
     uint64_t at; /* 0: no */
     Break why;   /* the text is ours */
     int tries;
+    bool no_modes; /* without regions that only the real thing can leave open */
 } Again;
 
 enum { MAX_TRIES = 8 };
@@ -162,7 +171,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
 {
     Var *value = NULL;
-    Status st = trace_root(tx, &value);
+    Status st = trace(tx, &value);
+    if (tx->modes && (st == ST_OK || (st == ST_BREAK && !p->options->fullgraph)))
+        return a->no_modes = true, COMPILE_AGAIN;
     if (st == ST_OK)
         return finish(tx, p, value, a, out);
     if (st != ST_BREAK)
@@ -181,6 +192,7 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
+    tx->no_modes = a->no_modes;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK && a->at) {
@@ -225,7 +237,7 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
         r = attempt(&tx, p, func, slots, nslots, exc, &more, out);
         report_steps(tx.steps);
         tx_free(&tx);
-    } while (more.at);
+    } while (more.at || r == COMPILE_AGAIN);
     mem_free(more.why.text);
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */
@@ -240,10 +252,12 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     Var *value = NULL;
     TRY(tx_init(tx));
     tx->late = f;
+    tx->no_modes = f->no_modes;
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
-    Status st = trace_root(tx, &value);
-    if (st != ST_BREAK) /* another way than the graph's: there is no state to be made */
+    Status st = trace(tx, &value);
+    if (st != ST_BREAK ||
+        tx->modes) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

@@ -5,6 +5,7 @@ Takes: a torch.fx.Graph, the real inputs, a backend. Gives: a callable that take
 list of the outputs. torch._dynamo and sympy are imported only if the backend is one of torch's compilers, or if the
 program has imported them. Called by the engine (torch/handoff.c); "eager" never comes here.
 """
+import collections
 import contextlib
 import itertools
 import random
@@ -106,15 +107,14 @@ def plain(t):
             t.storage_offset() == 0 and not t._is_view() and not t.is_conj() and not t.is_neg() and not t.is_inference())
 
 
-def shared_storage(inputs):
-    seen = set()
-    for t in inputs:
-        if isinstance(t, torch.Tensor) and t.layout is torch.strided:
-            key = t.untyped_storage()._cdata
-            if key in seen:
-                return True
-            seen.add(key)
-    return False
+def storage(t):
+    return t.untyped_storage()._cdata if isinstance(t, torch.Tensor) and t.layout is torch.strided else None
+
+
+def shared_storages(inputs):
+    """Those that more than one of the inputs is on."""
+    seen = collections.Counter(map(storage, inputs))
+    return {key for key, n in seen.items() if n > 1 and key is not None}
 
 
 class Surroundings:
@@ -129,10 +129,15 @@ class Surroundings:
         self.tracing = TracingContext(self.fake_mode)
         self.compiling = CompileContext(CompileId(frame_id=next(frame_ids), frame_compile_id=0))
 
-    def fake(self, t):
+    def fakes(self, inputs):
+        """On one storage where the real tensors are."""
+        shared = shared_storages(inputs)
+        return [self.fake(t, shared) for t in inputs]
+
+    def fake(self, t, shared):
         if not isinstance(t, torch.Tensor):
             return t
-        if not plain(t):
+        if not plain(t) or storage(t) in shared:
             return self.fake_mode.from_tensor(t, static_shapes=True)
         with torch.no_grad():
             meta = torch.empty_strided(t.size(), t.stride(), dtype=t.dtype, device="meta")
@@ -154,7 +159,7 @@ class Surroundings:
         with contextlib.ExitStack() as stack:
             stack.enter_context(compile_context(self.compiling))
             stack.enter_context(tracing(self.tracing))
-            if shared_storage(inputs):
+            if shared_storages(inputs):
                 # The cache's key does not say which inputs overlap; its entries do depend on it.
                 import torch._functorch.config as config
                 stack.enter_context(config.patch(enable_autograd_cache=False))
@@ -192,7 +197,7 @@ def same_random_numbers():
 def call_torch_compiler(backend, gm, inputs):
     """With fakes for inputs: torch's compilers need no data, and would take sizes of real tensors for variable."""
     around = Surroundings()
-    fakes = [around.fake(t) for t in inputs]
+    fakes = around.fakes(inputs)
     annotate(gm, fakes)
     with around.installed(inputs):
         return without_disable(backend(gm, fakes))
@@ -213,7 +218,7 @@ def call_user_backend(backend, gm, inputs):
     for t, name in zip(inputs, names):
         if isinstance(t, torch.Tensor):
             around.pin_sizes(t, name)
-    annotate(gm, [around.fake(t) for t in inputs])
+    annotate(gm, around.fakes(inputs))
     with around.installed(inputs):
         return backend(gm, list(inputs))
 

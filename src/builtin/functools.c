@@ -2,12 +2,13 @@
  * builtin/functools.c -- functools, and objects of C classes that are callables by themselves (itemgetter, lru_cache).
  *
  * lru_cache (rule 22): a call whose key is in the cache is its value, guarded by "the cache has that value under this
- * key"; counters and order of use of such hits are not kept (docs/limits.md). A call that would run the function fills the cache while
+ * key"; it is made again with the effects, for its counters and the order of use. A call that would run the function fills the cache while
  * tracing if the function's own trace shows it to be free of effects; else it breaks, and runs for real.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
 #include "var/consts.h"
+#include "var/made.h"
 #include "var/partial.h"
 
 /* -- partial, reduce -------------------------------------------------------- */
@@ -154,6 +155,23 @@ static Status size_part(Tx *tx, TupleVar *t, PyObject **out)
     return tuple && *out == NULL ? raise_now(tx) : ST_OK;
 }
 
+static Status key_part(Tx *tx, Var *v, PyObject **out);
+
+static Status tuple_part(Tx *tx, TupleVar *t, PyObject **out)
+{
+    PyObject *tuple = tx_hold(tx, PyTuple_New(t->n)), *o;
+    TRY_PTR(tuple);
+    *out = NULL;
+    for (Py_ssize_t i = 0; i < t->n; i++) {
+        TRY(key_part(tx, t->items[i], &o));
+        if (o == NULL)
+            return ST_OK;
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(o));
+    }
+    *out = tuple;
+    return ST_OK;
+}
+
 static Status key_part(Tx *tx, Var *v, PyObject **out)
 {
     TRY(fold_value(tx, v, out));
@@ -162,7 +180,10 @@ static Status key_part(Tx *tx, Var *v, PyObject **out)
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tuple && torch_ready && v->type == torch_types.size)
         return size_part(tx, AS(TupleVar, v), out);
-    if (v->real == NULL || v->kind == &kind_tensor || !by_identity(v->real))
+    if (v->kind == &kind_tuple && v->type == &PyTuple_Type)
+        return tuple_part(tx, AS(TupleVar, v), out);
+    if (v->real == NULL || is_made_class(v) || v->kind == &kind_tensor ||
+        !by_identity(v->real))
         return ST_OK;
     if (v->src != NULL && v->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, v->src, v->real));
@@ -211,13 +232,32 @@ static PyObject *keyword_mark(void)
     return mark;
 }
 
-/* As lru_cache_make_key without `typed`: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
+/* Was it made with typed=True? Its cache_parameters() says so, in a cell. */
+static bool is_typed(PyObject *wrapper)
+{
+    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
+    PyObject *f =
+        attrs && *attrs ? PyDict_GetItemString(*attrs, "cache_parameters") : NULL;
+    PyObject *cells = f && PyFunction_Check(f) ? PyFunction_GET_CLOSURE(f) : NULL;
+    PyObject *names =
+        cells ? ((PyCodeObject *)PyFunction_GET_CODE(f))->co_localsplusnames : NULL;
+    Py_ssize_t first = names ? PyTuple_GET_SIZE(names) - PyTuple_GET_SIZE(cells) : 0;
+    for (Py_ssize_t i = 0; cells && i < PyTuple_GET_SIZE(cells); i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, first + i),
+                                             "typed") == 0)
+            return PyCell_GET(PyTuple_GET_ITEM(cells, i)) == Py_True;
+    return false;
+}
+
+/* As lru_cache_make_key: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
  * parts: the arguments, in the order of the call. */
-static Status cache_key(Tx *tx, const Args *a, PyObject **parts, PyObject **out)
+static Status cache_key(Tx *tx, const Args *a, bool typed, PyObject **parts,
+                        PyObject **out)
 {
     Py_ssize_t n = 0;
     *out = NULL;
-    PyObject *t = tx_hold(tx, PyTuple_New(a->n + (a->nkw ? 1 + 2 * a->nkw : 0)));
+    PyObject *t = tx_hold(
+        tx, PyTuple_New((a->n + a->nkw) * (typed ? 2 : 1) + (a->nkw ? 1 + a->nkw : 0)));
     TRY_PTR(t);
     if (a->nkw && keyword_mark() == NULL)
         return ST_OK;
@@ -231,6 +271,8 @@ static Status cache_key(Tx *tx, const Args *a, PyObject **parts, PyObject **out)
             PyTuple_SET_ITEM(t, n++, Py_NewRef(PyTuple_GET_ITEM(a->kwnames, i - a->n)));
         PyTuple_SET_ITEM(t, n++, Py_NewRef(parts[i]));
     }
+    for (int i = 0; typed && i < a->n + a->nkw; i++)
+        PyTuple_SET_ITEM(t, n++, Py_NewRef((PyObject *)Py_TYPE(parts[i])));
     PyObject *only = n == 1 ? PyTuple_GET_ITEM(t, 0) : NULL;
     *out = only && (PyLong_CheckExact(only) || PyUnicode_CheckExact(only)) ? only : t;
     return ST_OK;
@@ -363,6 +405,22 @@ static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject 
     return wrap_pinned(tx, tx_keep(tx, result), result == entry ? item : NULL, out);
 }
 
+/* Counters and order of use are kept by making the call again, when effects are settled. */
+static Status count_hit(Tx *tx, Var *fn, const Args *a, bool fresh)
+{
+    PyObject *first = tx_hold(tx, PyList_New(0));
+    CacheHit h = { .fn = fn, .args = *a };
+    int n = a->n + a->nkw;
+    h.args.v = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    if (first == NULL || h.args.v == NULL || (fresh && PyList_Append(first, Py_None) < 0))
+        return ST_ERROR;
+    if (n)
+        memcpy(h.args.v, a->v, (size_t)n * sizeof(Var *));
+    TRY(VAR_MAKE(tx, opaque, Var, Py_TYPE(first), &h.first));
+    h.first->real = first;
+    return VEC_PUSH(&tx->arena, &tx->journal, &tx->hits, h) ? ST_OK : ST_ERROR;
+}
+
 static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     PyObject *wrapper = fn->real, *cache = cache_of(wrapper), *key, *entry;
@@ -370,10 +428,11 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
     TRY_PTR(parts);
     if (cache == NULL)
         return ST_DECLINE;
-    TRY(cache_key(tx, a, parts, &key));
+    TRY(cache_key(tx, a, is_typed(wrapper), parts, &key));
     if (key == NULL)
         return ST_DECLINE;
     entry = PyDict_GetItemWithError(cache, key);
+    bool fresh = entry == NULL;
     if (entry == NULL && !PyErr_Occurred()) {
         TRY(fill_cache(tx, wrapper, parts, a));
         entry = PyDict_GetItemWithError(cache, key);
@@ -382,6 +441,8 @@ static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
         PyErr_Clear();
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
     }
+    if (!availability_check(wrapper))
+        TRY(count_hit(tx, fn, a, fresh));
     return cached_value(tx, wrapper, cache, entry, out);
 }
 
@@ -424,6 +485,17 @@ static Status call_numpy(Tx *tx, Var *fn, const Args *a, Var **out)
     return own_ufunc(fn->real) ? fold_run(tx, fn->real, a, out) : ST_DECLINE;
 }
 
+/* -- Weak references -------------------------------------------------------------- */
+
+static Status call_weakref(Tx *tx, Var *fn, const Args *a, Var **out)
+{
+    if (a->n || a->nkw || fn->src == NULL)
+        return ST_DECLINE;
+    Source *src = source_get(&tx->sources, SRC_REFERENT, fn->src, NULL, 0);
+    TRY_PTR(src);
+    return lazy_new(tx, tx_keep(tx, PyWeakref_GET_OBJECT(fn->real)), src, out);
+}
+
 /* -- Existing callables of C classes -------------------------------------------- */
 
 static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
@@ -445,6 +517,8 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
     bool numpy = strcmp(name, "numpy.ufunc") == 0 ||
                  strcmp(name, "numpy._ArrayFunctionDispatcher") == 0;
     PyObject *parts;
+    if (fn->real && PyWeakref_CheckRefExact(fn->real))
+        return call_weakref(tx, fn, a, out);
     if (fn->real == NULL || !(item || attr || method || cached || numpy))
         return ST_DECLINE;
     if (fn->src != NULL && fn->src->kind != SRC_CONST)

@@ -442,8 +442,47 @@ static Status index_(Tx *tx, const Args *a, Var **out)
         "_operator." ipath, 2, 2, inplace_##name, NULL                                   \
     }
 
+/* Functions of whole numbers, for objects with an __index__ (or the TypeError of those without). */
+static Status with_indices(Tx *tx, const char *module, const char *name, const Args *a,
+                           Var **out)
+{
+    PyObject *f = lookup_path(tx, module, name);
+    Args b = { .v = tx_alloc(tx, (size_t)(a->n + 1) * sizeof(Var *)), .n = a->n };
+    bool some = false;
+    if (f == NULL || b.v == NULL)
+        return f ? ST_ERROR : ST_DECLINE;
+    for (int i = 0; i < a->n; i++)
+        some |= !fold_possible(a->v[i]);
+    if (!some)
+        return ST_DECLINE;
+    for (int i = 0; i < a->n; i++)
+        TRY(var_index_value(tx, a->v[i], &b.v[i]));
+    return fold_run(tx, f, &b, out);
+}
+
+#define INDEXED(X)                                                                       \
+    X(builtins, hex, 1, 1)                                                               \
+    X(builtins, oct, 1, 1)                                                               \
+    X(builtins, bin, 1, 1)                                                               \
+    X(builtins, chr, 1, 1)                                                               \
+    X(builtins, range, 1, 3)                                                             \
+    X(math, gcd, 0, -1)                                                                  \
+    X(math, lcm, 0, -1)                                                                  \
+    X(math, comb, 2, 2)                                                                  \
+    X(math, factorial, 1, 1)                                                             \
+    X(math, isqrt, 1, 1)
+#define X(module, name, min, max)                                                        \
+    static Status indexed_##name(Tx *tx, const Args *a, Var **out)                       \
+    {                                                                                    \
+        return with_indices(tx, #module, #name, a, out);                                 \
+    }
+INDEXED(X)
+#undef X
+#define INDEXED_ROW(module, name, min, max)                                              \
+    { #module "." #name, min, max, indexed_##name, NULL },
+
 const Handler handlers_num[] = {
-    { "builtins.int", 1, 1, int_, NULL },
+    INDEXED(INDEXED_ROW){ "builtins.int", 1, 1, int_, NULL },
     { "builtins.float", 1, 1, float_, NULL },
     { "builtins.bool", 1, 1, bool_, NULL },
     { "builtins.bytes", 1, 1, bytes_, NULL },

@@ -131,7 +131,37 @@ static Status set(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* torch._C._get_<flag>_sdp_enabled(): folded as other settings are, unless the trace has set them. */
+static Status enabled(Tx *tx, const char *flag, Var **out)
+{
+    if (tx->kernels == 0)
+        return ST_DECLINE;
+    for (int i = 0; i < KERNELS; i++)
+        if (strcmp(kernel_names[i].flag, flag) == 0) {
+            *out = tx_bool(tx, tx->kernels >> i & 1);
+            return ST_OK;
+        }
+    return ST_DECLINE;
+}
+
+#define ENABLED(flag)                                                                    \
+    static Status flag##_enabled(Tx *tx, const Args *a, Var **out)                       \
+    {                                                                                    \
+        return enabled(tx, #flag, out);                                                  \
+    }
+ENABLED(cudnn)
+ENABLED(flash)
+ENABLED(mem_efficient)
+ENABLED(math)
+ENABLED(overrideable)
+#undef ENABLED
+
 const Handler handlers_sdpa[] = {
+    { "torch._C._get_cudnn_sdp_enabled", 0, 0, cudnn_enabled, NULL },
+    { "torch._C._get_flash_sdp_enabled", 0, 0, flash_enabled, NULL },
+    { "torch._C._get_mem_efficient_sdp_enabled", 0, 0, mem_efficient_enabled, NULL },
+    { "torch._C._get_math_sdp_enabled", 0, 0, math_enabled, NULL },
+    { "torch._C._get_overrideable_sdp_enabled", 0, 0, overrideable_enabled, NULL },
     { "torch.nn.attention._cur_sdpa_kernel_backends", 0, 1, current, "with_priority" },
     { "torch.nn.attention._sdpa_kernel", 0, 2, set, "backends set_priority" },
     { 0 },

@@ -6,7 +6,6 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
-#include "trace/run.h"
 #include "var/names.h"
 
 /* -- Compiling ---------------------------------------------------------------------- */

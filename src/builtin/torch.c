@@ -242,6 +242,63 @@ static Status autocast_cpu_dtype(Tx *tx, const Args *a, Var **out)
     return tx->cast ? const_peek(tx, tx->cast->dtype[CAST_CPU], out) : ST_DECLINE;
 }
 
+/* -- Inference mode ------------------------------------------------------------ */
+
+static Status switch_mode(Tx *tx, const char *name, GArg value, uint32_t *id)
+{
+    PyObject *target = lookup_path(tx, "torch.autograd.grad_mode", name);
+    GArg *arg = tx_alloc(tx, sizeof *arg);
+    TRY_PTR(arg);
+    if (target == NULL)
+        return ST_DECLINE;
+    *arg = value;
+    return switch_node(tx, target, arg, 1, SWITCHES_GRAD, id);
+}
+
+/* inference_mode.__enter__(self) of an object made in the trace. What the real one keeps in the object for __exit__ nobody else
+ * sees. */
+static Status inference_enter(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *on;
+    ActiveMode *m = tx_alloc(tx, sizeof *m);
+    TRY_PTR(m);
+    *m = (ActiveMode){
+        .up = tx->modes, .self = a->v[0], .grad = tx->grad, .inference = tx->inference
+    };
+    TRY(var_real(tx, &m->self));
+    TRY(constant_attr(tx, m->self, "mode", &on));
+    if (tx->no_modes || m->self->real || on == NULL || !PyBool_Check(on))
+        return mode(tx, a, out);
+    TRY(switch_mode(tx, "_enter_inference_mode", (GArg){ .tag = GA_CONST, .obj = on },
+                    &m->node));
+    SET(tx, tx->modes, m);
+    SET(tx, tx->grad, (uintptr_t)(on != Py_True));
+    SET(tx, tx->inference, (uintptr_t)(on == Py_True));
+    SET(tx, tx->inferred, 1);
+    return none(tx, a, out);
+}
+
+static Status inference_exit(Tx *tx, const Args *a, Var **out)
+{
+    Var *self = a->v[0];
+    const ActiveMode *m = tx->modes;
+    uint32_t id;
+    TRY(var_real(tx, &self));
+    if (m == NULL || m->self != self)
+        return mode(tx, a, out);
+    TRY(switch_mode(tx, "_exit_inference_mode", (GArg){ .tag = GA_NODE, .node = m->node },
+                    &id));
+    SET(tx, tx->grad, m->grad);
+    SET(tx, tx->inference, m->inference);
+    SET(tx, tx->modes, m->up);
+    return none(tx, a, out);
+}
+
+static Status is_inference_mode(Tx *tx, const Args *a, Var **out)
+{
+    return returns(tx, tx_bool(tx, tx->inference), out);
+}
+
 /* -- Overrides -------------------------------------------------------------- */
 
 /* Does a value bring a __torch_function__ of its own? Tensors, parameters and everything without the attribute do not. */
@@ -431,6 +488,9 @@ const Handler handlers_torch[] = {
     { "torch._C._set_grad_enabled", 1, 1, set_grad_enabled, NULL },
     { "torch.amp.autocast_mode.autocast.__enter__", 1, 1, cast_enter, NULL },
     { "torch.amp.autocast_mode.autocast.__exit__", 4, 4, cast_exit, NULL },
+    { "torch.autograd.grad_mode.inference_mode.__enter__", 1, 1, inference_enter, NULL },
+    { "torch.autograd.grad_mode.inference_mode.__exit__", 4, 4, inference_exit, NULL },
+    { "torch.is_inference_mode_enabled", 0, 0, is_inference_mode, NULL },
     { "torch.is_autocast_enabled", 0, 1, is_autocast, NULL },
     { "torch.is_autocast_cpu_enabled", 0, 0, is_autocast_cpu, NULL },
     { "torch._C._is_any_autocast_enabled", 0, 0, any_autocast, NULL },

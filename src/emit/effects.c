@@ -216,13 +216,32 @@ static Status set_effects(Emit *e, Var *v)
     return add_call(e, FX_CALL, HELPER_replay_set, v, n + 1, all);
 }
 
+/* Making the token of the last set() that stands sets the variable. */
+static Status context_effects(Emit *e, Var *v)
+{
+    TokenVar *top = AS(CtxVar, v)->top;
+    return top ? add_call(e, FX_CALL, HELPER_settled, &top->v, 0, NULL) : ST_OK;
+}
+
+static Status hit_effects(Emit *e, const CacheHit *h)
+{
+    Tx *tx = e->tx;
+    int n = h->args.n + h->args.nkw;
+    Var **v = emit_alloc(e, (size_t)(n + 2) * sizeof *v);
+    TRY_PTR(v);
+    v[0] = h->first;
+    TRY(const_peek(tx, h->args.nkw ? h->args.kwnames : Py_None, &v[1]));
+    memcpy(v + 2, h->args.v, (size_t)n * sizeof *v);
+    return add_call(e, FX_CALL, HELPER_hit_cache, h->fn, n + 2, v);
+}
+
 static Status (*const rows[KIND_COUNT])(Emit *e, Var *v) = {
     [KIND_list] = list_effects,     [KIND_dict] = dict_effects,
     [KIND_set] = set_effects,       [KIND_object] = object_effects,
     [KIND_class] = class_effects,   [KIND_cell] = cell_effects,
     [KIND_tensor] = tensor_effects, [KIND_func] = func_effects,
     [KIND_iter] = iter_effects,     [KIND_module] = module_effects,
-    [KIND_exc] = exc_effects,
+    [KIND_exc] = exc_effects,       [KIND_context] = context_effects,
 };
 
 static Status list_one(Emit *e, Var *v)
@@ -299,6 +318,8 @@ Status emit_list_effects(Emit *e)
     Tx *tx = e->tx;
     for (size_t i = 0; i < tx->dirty.n; i++)
         TRY(list_one(e, tx->dirty.v[i]));
+    for (size_t i = 0; i < tx->hits.n; i++)
+        TRY(hit_effects(e, &tx->hits.v[i]));
     for (size_t i = 0; i < e->effects.n; i++)
         TRY(push_items(e, &e->effects.v[i]));
     return ST_OK;

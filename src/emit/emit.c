@@ -101,14 +101,36 @@ static Status load_result(Emit *e, Var *value)
     return value ? emit_load(e, value) : emit_load_frames(e);
 }
 
-static Status plan_graph(Emit *e)
+/* Dead nodes that would raise or warn stay; true if there are any. */
+static bool keep_what_may_fail(Graph *g)
 {
-    Graph *g = &e->tx->graph;
+    bool any = false;
+    for (size_t i = 0; i < g->node.n; i++) {
+        Node *n = &g->node.v[i];
+        if (n->kind == NODE_INPUT || n->live || dead_node_goes(g, n))
+            continue;
+        n->pure = false;
+        n->raises = true;
+        any = true;
+    }
+    return any;
+}
+
+static void prune(Emit *e, Graph *g)
+{
     const Options *o = e->point->options;
     g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
                   ? graph_hazard(g)
                   : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
+}
+
+static Status plan_graph(Emit *e)
+{
+    Graph *g = &e->tx->graph;
+    prune(e, g);
+    if (keep_what_may_fail(g))
+        prune(e, g);
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
@@ -335,6 +357,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
+    x->no_modes = tx->no_modes;
     x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;
@@ -348,7 +371,7 @@ Status emit_entry(Tx *tx, Point *p, Var *value, Entry **out)
         return ST_ERROR;
     TRY(close_casts(tx));
     TRY(plan(&e, value));
-    TRY(emit_distinct(tx));
+    TRY(emit_distinct(tx, p->options));
     Entry *x = mem_alloc(sizeof *x);
     TRY_PTR(x);
     Status st = fill_entry(&e, value, x);

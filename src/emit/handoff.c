@@ -106,7 +106,7 @@ static Status add_sharer(Tx *tx, PtrMap *first, const Node *input, Sharer *v, si
 }
 
 /* Tensors that came in, if the graph writes to one of them: storages are shared as they were (views, detached ones). */
-static Status separate_inputs(Tx *tx)
+static Status separate_inputs(Tx *tx, const Options *o)
 {
     Graph *g = &tx->graph;
     Sharer *v = tx_alloc(tx, (g->node.n + 1) * sizeof *v);
@@ -120,12 +120,16 @@ static Status separate_inputs(Tx *tx)
         if (node->live && node->kind == NODE_INPUT)
             TRY(add_sharer(tx, &first, node, v, n++));
     }
+    /* Backends may take an output that lies in shared memory for a view of either. */
+    bool matters = o && o->backend && !hand_off_own(o->backend);
+    for (size_t i = 0; matters && i < n && !written; i++)
+        written = v[i].shared;
     return written ? guard_storage(&tx->guards, v, n) : ST_OK;
 }
 
-Status emit_distinct(Tx *tx)
+Status emit_distinct(Tx *tx, const Options *o)
 {
-    TRY(separate_inputs(tx));
+    TRY(separate_inputs(tx, o));
     for (size_t i = 0; i < tx->dirty.n; i++) {
         PyTypeObject *type = group_of(home(tx->dirty.v[i]));
         bool first = true;

@@ -173,6 +173,38 @@ PyObject *do_init_abc(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return r;
 }
 
+/* -- Contexts, locks, caches ----------------------------------------------------- */
+
+PyObject *do_set_context(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    return PyContextVar_Set(a[0], a[1]);
+}
+
+PyObject *do_new_lock(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *thread = PyImport_ImportModule("_thread");
+    PyObject *lock = thread ? PyObject_CallMethod(thread, "allocate_lock", NULL) : NULL;
+    Py_XDECREF(thread);
+    return lock;
+}
+
+/* What there was to do was done when the token was made. */
+PyObject *do_settled(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    Py_RETURN_NONE;
+}
+
+/* A call that a guard knows to find its value in the cache is made for its counters and the order of use. The call that filled the cache while
+ * tracing has counted already: `first` is a list that has an item then. */
+PyObject *do_hit_cache(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    if (PyList_GET_SIZE(a[1]))
+        return PyList_SetSlice(a[1], 0, 1, NULL) < 0 ? NULL : Py_NewRef(Py_None);
+    bool named = PyTuple_Check(a[2]);
+    Py_ssize_t nkw = named ? PyTuple_GET_SIZE(a[2]) : 0;
+    return PyObject_Vectorcall(a[0], a + 3, (size_t)(n - 3 - nkw), named ? a[2] : NULL);
+}
+
 /* -- Exceptions ------------------------------------------------------------------ */
 
 /* Built-in classes are called, since many keep more than args; classes written in Python are not. */

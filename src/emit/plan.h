@@ -146,7 +146,7 @@ Status emit_list_effects(
 Status emit_write_effects(Emit *e); /* second pass */
 void emit_print_effects(Emit *e, Text *t);
 void emit_print_value(Emit *e, Text *t, Var *v, int depth);
-Status emit_distinct(Tx *tx);                       /* not-aliased guards */
+Status emit_distinct(Tx *tx, const Options *o);     /* not-aliased guards */
 Status emit_hand_off(Emit *e, PyObject **callable); /* new reference; None: no graph */
 Status emit_exit(Emit *e, Exit **out);
 Status emit_load_frames(Emit *e);

@@ -29,6 +29,8 @@
     /* rebuild_class.c */                                                                \
     RECIPE(class, class, class_fill, class_late)                                         \
     RECIPE(descr, descr, NULL, NULL)                                                     \
+    RECIPE(token, token, NULL, NULL)                                                     \
+    RECIPE(lock, lock, NULL, NULL)                                                       \
     /* rebuild_iter.c: iterators and generators */                                       \
     RECIPE(iter, iter, NULL, NULL)                                                       \
     RECIPE(wrapiter, wrapiter, NULL, NULL)                                               \
@@ -52,6 +54,8 @@ Status build_partial(Emit *e, Item *it);
 Status build_exc(Emit *e, Item *it), build_exc_fill(Emit *e, Item *it);
 Status build_class(Emit *e, Item *it), build_class_fill(Emit *e, Item *it);
 Status build_descr(Emit *e, Item *it);
+Status build_token(Emit *e, Item *it);
+Status build_lock(Emit *e, Item *it);
 Status build_iter(Emit *e, Item *it);
 Status build_wrapiter(Emit *e, Item *it);
 Status build_gen(Emit *e, Item *it);

@@ -1,5 +1,5 @@
 /*
- * emit/rebuild_class.c -- recipes of classes made by the trace, and of the descriptors in them.
+ * emit/rebuild_class.c -- recipes of classes made by the trace, of the descriptors in them, of tokens and locks.
  *
  * A class is made of the parts that its statement had; what was stored into it later follows when it is there.
  */
@@ -66,5 +66,36 @@ Status build_descr(Emit *e, Item *it)
     for (int i = 0; i < n; i++)
         TRY(emit_load(e, d->part[i] ? d->part[i] : tx_none(e->tx)));
     put_call(e, n);
+    return ST_OK;
+}
+
+/* -- Tokens and locks ----------------------------------------------------------------- */
+
+/* Only set() makes one, so making it sets the variable: that of the set() before comes first. */
+Status build_token(Emit *e, Item *it)
+{
+    TokenVar *t = AS(TokenVar, it->v);
+    if (t->used)
+        return graph_break(e->tx, BRK_REBUILD, "a token that was used");
+    if (t->below) {
+        TRY(emit_load(e, &t->below->v));
+        put(e, OP_POP_TOP, 0);
+    }
+    put_helper(e, HELPER_set_context);
+    TRY(emit_load(e, &t->var->v));
+    TRY(emit_load(e, t->value));
+    put_call(e, 2);
+    return ST_OK;
+}
+
+Status build_lock(Emit *e, Item *it)
+{
+    LockVar *l = AS(LockVar, it->v);
+    if (l->held)
+        return graph_break(e->tx, BRK_REBUILD, "a lock that is held");
+    if (l->many)
+        return put_new(e, it->v->type, NULL, 0);
+    put_helper(e, HELPER_new_lock);
+    put_call(e, 0);
     return ST_OK;
 }

@@ -61,6 +61,7 @@ typedef struct Node {
     bool grad;                   /* grad mode it was recorded under */
     const struct Autocast *cast; /* autocast it was recorded under; NULL: as at the start */
     uint8_t switches; /* SWITCHES_: changes torch's ambient state and computes nothing */
+    uint32_t region; /* computed again in the backward pass, with all nodes of this number; 0: not */
     PyCodeObject *co; /* where it came from, borrowed */
     int line;
 } Node;

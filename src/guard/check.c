@@ -118,6 +118,23 @@ LOAD(CELL)
     return PyCell_Check(BASE) && put(r, i, PyCell_GET(BASE));
 }
 
+LOAD(CONTEXT)
+{
+    static PyObject *none; /* what a variable without a value is told by */
+    PyObject *v = NULL;
+    if (none == NULL && (none = PyUnicode_FromString("jedlik: no value")) == NULL)
+        return false;
+    if (!PyContextVar_CheckExact(BASE) || PyContextVar_Get(BASE, none, &v) < 0)
+        return false;
+    Py_DECREF(v); /* the context has it */
+    return put(r, i, v == none ? NULL : v);
+}
+
+LOAD(REFERENT)
+{
+    return PyWeakref_CheckRefExact(BASE) && put(r, i, PyWeakref_GET_OBJECT(BASE));
+}
+
 LOAD(METHFUNC)
 {
     return PyMethod_Check(BASE) && put(r, i, PyMethod_GET_FUNCTION(BASE));

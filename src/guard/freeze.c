@@ -558,78 +558,103 @@ static bool on_instance_dict(const Guard *g)
     return g->src && g->src->kind == SRC_DICT && g->kind == GUARD_TYPE && !g->src->reg;
 }
 
-static void emit_one(Freezer *f, const Guard *g)
+static void type_or_instance(Freezer *f, const Guard *g)
 {
-    switch (g->kind) {
-    case GUARD_TYPE:
-        if (on_instance_dict(g))
-            emit(f, (Check){ .op = DO_INST_TYPE,
-                             .b = load(f, g->src->base),
-                             .q = pins_pin(&f->pins, g->obj) });
-        else
-            type_guard(f, g);
-        break;
-    case GUARD_IS: is_guard(f, g); break;
-    case GUARD_EQ: eq_guard(f, g); break;
-    case GUARD_ALIAS: {
-        uint32_t a = load(f, g->src);
-        emit(f, (Check){ .op = DO_ALIAS, .b = a, .c = load(f, g->other) });
-        break;
-    }
-    case GUARD_DISTINCT: distinct(f, g); break;
-    case GUARD_UNBOUND: ask_place(f, g->src, POST_ABSENT, NULL); break;
-    case GUARD_QUIET:
-        if (g->src->reg || g->src->kind == SRC_CONST)
-            emit(f, (Check){ .op = DO_QUIET, .b = load(f, g->src), .q = (void *)g->n });
-        else
-            ask_place(f, g->src, POST_QUIET, (void *)g->n);
-        break;
-    case GUARD_BOUND: load(f, g->src); break;
-    case GUARD_CLASSATTR: class_fact(f, g); break;
-    case GUARD_ABC:
-        emit(f, (Check){ .op = DO_ABC,
-                         .b = g->n != 0,
-                         .c = cpy_abc_token(),
-                         .p = pins_pin(&f->pins, g->obj2),
+    if (on_instance_dict(g))
+        emit(f, (Check){ .op = DO_INST_TYPE,
+                         .b = load(f, g->src->base),
                          .q = pins_pin(&f->pins, g->obj) });
-        break;
-    case GUARD_CODE: {
-        uint32_t b = load(f, g->src);
-        emit(f, (Check){ .op = DO_CODE, .b = b, .q = pins_pin(&f->pins, g->obj) });
-        break;
-    }
-    case GUARD_HASNEXT: {
-        uint32_t b = load(f, g->src);
-        emit(f, (Check){
-                    .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
-        break;
-    }
-    case GUARD_QUIETALL:
-        emit(f, (Check){ .op = DO_QUIETALL, .b = load(f, g->src) });
-        break;
-    case GUARD_NDEFAULTS:
-    case GUARD_LEN:
-    case GUARD_NONEMPTY:
-    case GUARD_KEYS:
-    case GUARD_ABSENT:
-    case GUARD_SETEQ: container(f, g); break;
-    case GUARD_PRED:
-    case GUARD_NORAISE:
-    case GUARD_VALUE: predicate(f, g); break;
-    case GUARD_TENSOR:
-    case GUARD_FACTS:
-    case GUARD_AMBIENT: torch_guard(f, g); break;
-    case GUARD_STORAGE: storage(f, g); break;
-    case GUARD_COUNT: break;
-    }
+    else
+        type_guard(f, g);
 }
+
+static void alias(Freezer *f, const Guard *g)
+{
+    uint32_t a = load(f, g->src);
+    emit(f, (Check){ .op = DO_ALIAS, .b = a, .c = load(f, g->other) });
+}
+
+static void unbound(Freezer *f, const Guard *g)
+{
+    ask_place(f, g->src, POST_ABSENT, NULL);
+}
+
+static void bound(Freezer *f, const Guard *g)
+{
+    load(f, g->src);
+}
+
+static void quiet(Freezer *f, const Guard *g)
+{
+    if (g->src->reg || g->src->kind == SRC_CONST)
+        emit(f, (Check){ .op = DO_QUIET, .b = load(f, g->src), .q = (void *)g->n });
+    else
+        ask_place(f, g->src, POST_QUIET, (void *)g->n);
+}
+
+static void quiet_all(Freezer *f, const Guard *g)
+{
+    emit(f, (Check){ .op = DO_QUIETALL, .b = load(f, g->src) });
+}
+
+static void abc(Freezer *f, const Guard *g)
+{
+    emit(f, (Check){ .op = DO_ABC,
+                     .b = g->n != 0,
+                     .c = cpy_abc_token(),
+                     .p = pins_pin(&f->pins, g->obj2),
+                     .q = pins_pin(&f->pins, g->obj) });
+}
+
+static void code(Freezer *f, const Guard *g)
+{
+    uint32_t b = load(f, g->src);
+    emit(f, (Check){ .op = DO_CODE, .b = b, .q = pins_pin(&f->pins, g->obj) });
+}
+
+static void has_next(Freezer *f, const Guard *g)
+{
+    uint32_t b = load(f, g->src);
+    emit(f,
+         (Check){ .op = DO_HASNEXT, .b = b, .c = (uint32_t)g->size, .p = (void *)g->n });
+}
+
+static void (*const emitters[GUARD_COUNT])(Freezer *f, const Guard *g) = {
+    [GUARD_TYPE] = type_or_instance,
+    [GUARD_IS] = is_guard,
+    [GUARD_EQ] = eq_guard,
+    [GUARD_ALIAS] = alias,
+    [GUARD_DISTINCT] = distinct,
+    [GUARD_UNBOUND] = unbound,
+    [GUARD_BOUND] = bound,
+    [GUARD_QUIET] = quiet,
+    [GUARD_QUIETALL] = quiet_all,
+    [GUARD_CLASSATTR] = class_fact,
+    [GUARD_ABC] = abc,
+    [GUARD_CODE] = code,
+    [GUARD_NDEFAULTS] = container,
+    [GUARD_LEN] = container,
+    [GUARD_NONEMPTY] = container,
+    [GUARD_KEYS] = container,
+    [GUARD_ABSENT] = container,
+    [GUARD_SETEQ] = container,
+    [GUARD_HASNEXT] = has_next,
+    [GUARD_PRED] = predicate,
+    [GUARD_NORAISE] = predicate,
+    [GUARD_VALUE] = predicate,
+    [GUARD_TENSOR] = torch_guard,
+    [GUARD_FACTS] = torch_guard,
+    [GUARD_STORAGE] = storage,
+    [GUARD_AMBIENT] = torch_guard,
+};
 
 static void emit_guard(Freezer *f, size_t i)
 {
     if (f->failed || f->done[i])
         return;
     f->done[i] = true;
-    emit_one(f, &f->l->g.v[i]);
+    const Guard *g = &f->l->g.v[i];
+    emitters[g->kind](f, g);
 }
 
 /* -- The block -------------------------------------------------------------- */

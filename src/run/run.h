@@ -49,7 +49,8 @@ struct Entry {
     Exit *exit;      /* NULL: returns the value */
     bool pure; /* the graph changes nothing that exists: an exception is a deopt (rule 13) … */
     bool late; /* … or it keeps its values: the state at the operation that raised is made from them */
-    bool draws; /* a deopt puts the generator back */
+    bool no_modes; /* … by a trace like its own */
+    bool draws;    /* a deopt puts the generator back */
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
@@ -92,6 +93,7 @@ typedef enum {
                       * compiling goes on behind it), or NULL: the point is plain from now on */
     COMPILE_SKIP,    /* not with these arguments */
     COMPILE_PLAIN,   /* cannot be compiled here and never will */
+    COMPILE_AGAIN,   /* inside of the pipeline only: with fewer liberties */
     COMPILE_ERROR, /* a Python exception is set and goes to the caller (fullgraph, KeyboardInterrupt, backend) */
 } CompileResult;
 

@@ -15,6 +15,8 @@ enum {
     W_FUNCTION, /* torch-function modes and whether __torch_function__ is disabled */
     W_FLAGS,    /* autograd bits, dtypes, autocast cache, deterministic, hooks */
     W_LEVEL,    /* forward-mode AD level: the int object */
+    W_DEVICE, /* the default device, interned; OTHER_MODE: a torch-function mode of another kind */
+    W_SETTINGS, /* of the process: precision, kernels that may be chosen, threads */
     W_COUNT
 };
 
@@ -37,7 +39,10 @@ enum {
 };
 
 enum { CPU_TYPE = 0, CUDA_TYPE = 1 };
+enum { OTHER_MODE = 1, ALL_DISABLED = 2 }; /* W_DEVICE; state of torch functions */
 
+static bool
+    may_hide; /* writing the state of torch functions does what DisableTorchFunction does */
 bool ambient_fast;           /* all symbols are there and agree with Python */
 static uint64_t bad_keys;    /* included keys under which nothing can be traced */
 static PyObject *level_name; /* "_current_level" */
@@ -97,6 +102,28 @@ static inline uint64_t fast_flags(const Ambient *a)
     return bits;
 }
 
+/* The default device is a mode, the only one on the stack. */
+static __attribute__((noinline)) uint64_t device_word(void)
+{
+    static PyObject *context;
+    if (context == NULL)
+        context = torch_path("utils._device.DeviceContext");
+    PyObject *n = PyObject_CallMethod(torch_py.C, "_len_torch_function_stack", NULL);
+    PyObject *mode =
+        n && PyLong_AsLong(n) == 1
+            ? PyObject_CallMethod(torch_py.C, "_get_function_stack_at", "i", 0)
+            : NULL;
+    PyObject *device = mode && context && (PyObject *)Py_TYPE(mode) == context
+                           ? PyObject_GetAttrString(mode, "device")
+                           : NULL;
+    uint64_t w = device ? (uint64_t)(uintptr_t)infer_device(device) : OTHER_MODE;
+    PyErr_Clear();
+    Py_XDECREF(device);
+    Py_XDECREF(mode);
+    Py_XDECREF(n);
+    return w ? w : OTHER_MODE;
+}
+
 static inline bool fast_read(Ambient *a)
 {
     if (__builtin_expect(my_words == NULL, 0) && !find_mine())
@@ -106,6 +133,8 @@ static inline bool fast_read(Ambient *a)
     a->w[W_FUNCTION] = function_word();
     a->w[W_FLAGS] = fast_flags(a);
     a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    a->w[W_DEVICE] = __builtin_expect(a->w[W_FUNCTION] >> 8 != 0, 0) ? device_word() : 0;
+    a->w[W_SETTINGS] = settings_word();
     return true;
 }
 
@@ -139,6 +168,28 @@ static uint64_t functorch_depth(void)
     return w;
 }
 
+static uint64_t slow_settings(bool *ok)
+{
+    static const char *const names[] = {
+        "get_num_threads",
+        "_get_cublas_allow_tf32",
+        "_get_flash_sdp_enabled",
+        "_get_mem_efficient_sdp_enabled",
+        "_get_math_sdp_enabled",
+        "_get_mkldnn_enabled",
+        "_get_deterministic_fill_uninitialized_memory",
+    };
+    uint64_t w = 0;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        w = w * 4099 + ask(names[i], NULL, ok);
+    PyObject *p = PyObject_CallMethod(torch_py.C, "_get_float32_matmul_precision", NULL);
+    w = w * 4099 + (uint64_t)(p ? PyObject_Hash(p) : 0);
+    *ok &= p != NULL;
+    PyErr_Clear();
+    Py_XDECREF(p);
+    return w;
+}
+
 static bool slow_read(Ambient *a)
 {
     bool ok = true;
@@ -156,6 +207,8 @@ static bool slow_read(Ambient *a)
     a->w[W_FLAGS] ^= (ask("is_grad_enabled", NULL, &ok) ? BIT_GRAD : 0) |
                      (ask("is_inference_mode_enabled", NULL, &ok) ? BIT_INFERENCE : 0);
     a->w[W_LEVEL] = (uint64_t)(uintptr_t)ad_level();
+    a->w[W_DEVICE] = a->w[W_FUNCTION] >> 8 ? OTHER_MODE : 0;
+    a->w[W_SETTINGS] = slow_settings(&ok);
     return ok;
 }
 
@@ -241,6 +294,41 @@ static bool check(const void *block)
            (b->kernels == 0 || b->kernels == (KERNELS_ASKED | ambient_kernels()));
 }
 
+/* -- The default device ----------------------------------------------------- */
+
+PyObject *ambient_device(void)
+{
+    if (!ambient_fast || (my_words == NULL && !find_mine()) || function_word() >> 8 == 0)
+        return NULL;
+    uint64_t w = device_word();
+    return w == OTHER_MODE ? NULL : (PyObject *)(uintptr_t)w;
+}
+
+uint8_t ambient_hide_modes(void)
+{
+    if (!may_hide || (my_words == NULL && !find_mine()))
+        return 0;
+    uint8_t *state = (uint8_t *)(uintptr_t)(my_functions + TF_STATE), old = *state;
+    *state = ALL_DISABLED;
+    return old;
+}
+
+void ambient_show_modes(uint8_t old)
+{
+    if (may_hide)
+        *(uint8_t *)(uintptr_t)(my_functions + TF_STATE) = old;
+}
+
+static void try_hiding(void)
+{
+    may_hide = ambient_fast;
+    uint8_t old = ambient_hide_modes();
+    bool ok = true,
+         hidden = may_hide && ask("_is_torch_function_all_disabled", NULL, &ok) == 1;
+    ambient_show_modes(old);
+    may_hide = hidden && ok && ask("_is_torch_function_all_disabled", NULL, &ok) == 0;
+}
+
 /* -- Judging ---------------------------------------------------------------- */
 
 bool ambient_tracable(const char **why)
@@ -249,7 +337,7 @@ bool ambient_tracable(const char **why)
     *why = NULL;
     if (!read_ambient(&a))
         *why = "torch's ambient state cannot be read";
-    else if (a.w[W_FUNCTION] >> 8)
+    else if (a.w[W_DEVICE] == OTHER_MODE || (a.w[W_DEVICE] && !may_hide))
         *why = "a torch function mode is active";
     else if (a.w[W_FUNCTION] & 0xff)
         *why = "__torch_function__ is disabled";
@@ -267,6 +355,14 @@ bool ambient_grad_enabled(void)
         return torch_lib.grad_enabled();
     bool ok = true;
     return ask("is_grad_enabled", NULL, &ok) == 1;
+}
+
+bool ambient_inference(void)
+{
+    if (ambient_fast && (my_words != NULL || find_mine()))
+        return FIELD(uint8_t, my_state, STATE_BITS) & BIT_INFERENCE;
+    bool ok = true;
+    return ask("is_inference_mode_enabled", NULL, &ok) == 1;
 }
 
 void ambient_set_grad(bool on)
@@ -373,6 +469,7 @@ void ambient_init(void)
     bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
     Py_XDECREF(bad);
     PyErr_Clear();
-    ambient_fast = all_symbols() && self_check();
+    ambient_fast = all_symbols() && settings_find() && self_check();
+    try_hiding();
     guard_ambient_check = check;
 }

@@ -252,6 +252,12 @@ static PyObject *args_of(Build *b, const Node *n)
     return items_of(b, &all);
 }
 
+PyObject *fx_args(const Node *n, PyObject **made)
+{
+    Build b = { .made = made };
+    return args_of(&b, n);
+}
+
 static PyObject *kwargs_of(Build *b, const Node *n)
 {
     PyObject *r = PyDict_New();
@@ -262,6 +268,12 @@ static PyObject *kwargs_of(Build *b, const Node *n)
         Py_XDECREF(x);
     }
     return r;
+}
+
+PyObject *fx_kwargs(const Node *n, PyObject **made)
+{
+    Build b = { .made = made };
+    return kwargs_of(&b, n);
 }
 
 /* -- Nodes ---------------------------------------------------------------------- */
@@ -350,6 +362,26 @@ static int note_place(Build *b, PyObject *node, const Node *n)
     return r;
 }
 
+/* As stock marks what torch.utils.checkpoint wants computed again: partitioners look at it. */
+static int note_region(PyObject *node, const Node *n)
+{
+    if (n->region == 0)
+        return 0;
+    PyObject *policy = import_from("torch.utils.checkpoint", "CheckpointPolicy");
+    PyObject *again = policy ? PyObject_GetAttrString(policy, "PREFER_RECOMPUTE") : NULL;
+    PyObject *meta = PyObject_GetAttrString(node, "meta");
+    PyObject *number = PyLong_FromUnsignedLong(n->region);
+    int r =
+        again && meta && number ? PyMapping_SetItemString(meta, "recompute", again) : -1;
+    if (r == 0)
+        r = PyMapping_SetItemString(meta, "ac_graph_id", number);
+    Py_XDECREF(policy);
+    Py_XDECREF(again);
+    Py_XDECREF(meta);
+    Py_XDECREF(number);
+    return r;
+}
+
 static bool add_input(Build *b, uint32_t i, PyObject *inputs)
 {
     const Node *n = &b->g->node.v[i];
@@ -381,7 +413,7 @@ static bool add_call(Build *b, uint32_t i)
     PyObject *node =
         base ? add(b, op, target, base, args_of(b, n), kwargs_of(b, n)) : NULL;
     b->made[i] = node;
-    return node && note_place(b, node, n) == 0;
+    return node && note_place(b, node, n) == 0 && note_region(node, n) == 0;
 }
 
 static bool add_output(Build *b, const uint32_t *outputs, int n)

@@ -12,8 +12,8 @@
 static struct {
     PyObject *device, *generator, *copy, *fakes;
     PyObject *to, *cpu, *clone, *to_fn;
-    PyObject *warnings_dict, *filters, *unsure,
-        *mute; /* the warnings module's dictionary, a key, a list that ignores all */
+    PyObject *warnings_dict, *filters, *unsure, *mute,
+        *show; /* the warnings module's dictionary, a key, lists that ignore all, that show all */
     PyObject *devices; /* device -> the same device: what *device borrows from */
     bool no_rules;     /* for comparing the two ways */
 } my;
@@ -40,8 +40,9 @@ int infer_init(void)
     my.warnings_dict = Py_XNewRef(PyModule_GetDict(warnings));
     Py_DECREF(warnings);
     my.mute = Py_BuildValue("[(sOOOi)]", "ignore", Py_None, PyExc_Warning, Py_None, 0);
+    my.show = Py_BuildValue("[(sOOOi)]", "always", Py_None, PyExc_Warning, Py_None, 0);
     my.devices = PyDict_New();
-    return my.mute && my.devices ? 0 : -1;
+    return my.mute && my.show && my.devices ? 0 : -1;
 }
 
 PyObject *infer_device(PyObject *device)
@@ -58,21 +59,39 @@ void quiet_begin(Quiet *q, bool grad)
     q->grad = ambient_grad_enabled();
     if (q->grad != grad)
         ambient_set_grad(grad);
+    q->show = NULL;
     q->filters = Py_XNewRef(PyDict_GetItemWithError(my.warnings_dict, my.filters));
     PyDict_SetItem(my.warnings_dict, my.filters, my.mute);
     /* Else a muted TORCH_WARN_ONCE would be spent. */
     q->warn_always = torch_lib.warn_get && torch_lib.warn_get();
     if (torch_lib.warn_set && !q->warn_always)
         torch_lib.warn_set(true);
+    q->modes = ambient_hide_modes();
+}
+
+/* Warnings go to the list instead: raised as errors, they would be printed where there is an error already. */
+void quiet_record(Quiet *q, PyObject *list)
+{
+    PyObject *append = PyObject_GetAttrString(list, "append");
+    q->show = Py_XNewRef(PyDict_GetItemString(my.warnings_dict, "_showwarnmsg"));
+    if (append && q->show) {
+        PyDict_SetItem(my.warnings_dict, my.filters, my.show);
+        PyDict_SetItemString(my.warnings_dict, "_showwarnmsg", append);
+    }
+    Py_XDECREF(append);
 }
 
 /* Keeps the exception that may be set. */
 void quiet_end(Quiet *q, bool grad)
 {
     PyObject *type, *value, *trace;
+    ambient_show_modes(q->modes);
     PyErr_Fetch(&type, &value, &trace);
     if (q->filters)
         PyDict_SetItem(my.warnings_dict, my.filters, q->filters);
+    if (q->show)
+        PyDict_SetItemString(my.warnings_dict, "_showwarnmsg", q->show);
+    Py_XDECREF(q->show);
     Py_XDECREF(q->filters);
     if (torch_lib.warn_set && !q->warn_always)
         torch_lib.warn_set(false);
@@ -516,6 +535,20 @@ static Status infer_by_fakes(const InferCall *c, PyObject **out, PyObject **devi
 
 /* -- Inference ---------------------------------------------------------------- */
 
+/* Whether torch gives this function the default device. */
+static bool takes_default(const Call *k)
+{
+    static PyObject *all;
+    if (all == NULL) {
+        PyObject *f = torch_path("utils._device._device_constructors");
+        all = f ? PyObject_CallNoArgs(f) : NULL;
+        Py_XDECREF(f);
+    }
+    bool yes = all && !k->method && PySequence_Contains(all, k->target) == 1;
+    PyErr_Clear();
+    return yes;
+}
+
 static bool prepare(Call *k, const InferCall *c, TorchOp op)
 {
     if (!set_call(k, c))
@@ -524,12 +557,18 @@ static bool prepare(Call *k, const InferCall *c, TorchOp op)
         return false;
     if (!exchange_devices(k, c->device))
         return false;
-    if (!op.factory || k->moved || has_tensor(k->v, k->nargs + k->nkw))
+    if (!op.factory || k->moved)
+        return true;
+    PyObject *device = ambient_device();
+    bool tensors = has_tensor(k->v, k->nargs + k->nkw);
+    if (device && (tensors || !takes_default(k)))
+        return false; /* where it goes depends on more than is looked at here */
+    if (tensors)
         return true;
     Py_ssize_t at = find_keyword(k, my.device);
     if (at >= 0) /* device=None */
         drop_keyword(k, at);
-    k->moved = infer_device(torch_py.cpu);
+    k->moved = device ? device : infer_device(torch_py.cpu);
     return k->moved && add_keyword(k, my.device, torch_py.meta);
 }
 

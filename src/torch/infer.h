@@ -15,11 +15,14 @@ PyObject *infer_make_view(const TensorMeta *m,
 
 /* Grad mode as given and warnings muted, between the two. The end keeps the exception that may be set. */
 typedef struct Quiet {
-    PyObject *filters;
+    PyObject *filters, *show;
     bool grad, warn_always;
+    uint8_t modes;
 } Quiet;
 
 void quiet_begin(Quiet *q, bool grad);
+void quiet_record(Quiet *q,
+                  PyObject *list); /* until the end, warnings are put into the list */
 void quiet_end(Quiet *q, bool grad);
 
 /* The one object we keep for a device: borrowed, lives for ever. */
@@ -44,6 +47,9 @@ typedef struct Call {
     int nheld;
     PyObject *moved; /* device that the call names, interned; NULL: none */
 } Call;
+
+extern _Thread_local bool
+    twins_plain; /* also of inference tensors: the trace is under inference mode */
 
 int rules_init(void);
 /* Number of a rule by the name of its row, counted from 1; 0: no such rule. */

@@ -41,6 +41,7 @@ typedef struct DispatchWords {
       "_ZNK2at7Context23deterministicAlgorithmsEv")                                       \
     X(CPU, warn_only, bool (*)(const void *),                                             \
       "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv")                               \
+    X(CPU, num_threads, int (*)(void), "_ZN2at15get_num_threadsEv")                       \
     X(CPU, dtype_f32, int32_t (*)(void), "aoti_torch_dtype_float32")                      \
     X(CPU, dtype_f64, int32_t (*)(void), "aoti_torch_dtype_float64")                      \
     X(CPU, dtype_i64, int32_t (*)(void), "aoti_torch_dtype_int64")                        \
@@ -95,6 +96,14 @@ int classify_init(void); /* classify.c */
 void meta_init(void);    /* meta.c: assigns guard_tensor_check */
 void ambient_init(void); /* ambient.c */
 extern bool ambient_fast;
+/* The default device that the program has set, interned; NULL: none. */
+PyObject *ambient_device(void);
+/* Torch-function modes, the default device among them, are off between the two. */
+uint8_t ambient_hide_modes(void);
+void ambient_show_modes(uint8_t old);
+/* settings.c: false if the settings cannot be read so. */
+bool settings_find(void);
+uint64_t settings_word(void);
 
 /* What stands at a dotted path below torch ("nn.functional"): new reference; NULL with an exception. */
 PyObject *torch_path(const char *dotted);

@@ -263,8 +263,10 @@ static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
     fx_failure_free(failed);
     failed_in = r;
     failed = mem_alloc(sizeof *failed);
-    if (failed == NULL)
+    if (failed == NULL) { /* the exception alone would be raised in a wrong state */
+        PyErr_NoMemory();
         return;
+    }
     uint32_t n = r->nodes[r->steps[step].reg];
     *failed = (GraphFailure){ .node = n,
                               .n = n,
@@ -273,6 +275,7 @@ static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
     if (failed->values == NULL || failed->targets == NULL) {
         fx_failure_free(failed);
         failed = NULL;
+        PyErr_NoMemory();
         return;
     }
     memset(failed->values, 0, n * sizeof(PyObject *));
@@ -281,7 +284,9 @@ static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
         if (r->nodes[i] < n)
             failed->values[r->nodes[i]] = Py_NewRef(regs[i]);
     for (uint32_t i = 0; i < step; i++) {
-        failed->values[r->nodes[r->steps[i].reg]] = Py_XNewRef(regs[r->steps[i].reg]);
+        PyObject *v = regs[r->steps[i].reg];
+        if (v && (torch_is_tensor(v) || PyTuple_Check(v) || PyList_Check(v)))
+            failed->values[r->nodes[r->steps[i].reg]] = Py_NewRef(v);
         failed->targets[r->nodes[r->steps[i].reg]] = Py_NewRef(r->steps[i].target);
     }
 }
@@ -327,7 +332,8 @@ static PyObject *runner_call(PyObject *self, PyObject *const *args, size_t nargs
     for (uint32_t i = 0; i < r->ninputs; i++)
         regs[i] = Py_NewRef(args[i]);
     PyObject *result = run(r, regs);
-    for (uint32_t i = 0; i < r->nregs; i++)
+    for (uint32_t i = r->nregs;
+         i-- > 0;) /* modes that are still on go off from the inside */
         Py_XDECREF(regs[i]);
     if (regs != few)
         mem_free(regs);

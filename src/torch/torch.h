@@ -60,6 +60,13 @@ void *ambient_block(Arena *a, size_t *size);
 bool ambient_tracable(
     const char **why); /* torch-function/dispatch modes, functorch … active: run plainly */
 bool ambient_grad_enabled(void);
+bool ambient_inference(void);
+
+/* A trace under inference mode works without it, on twins that count their versions: returns what brings the mode back, NULL if
+ * it is not on (or, with an exception, cannot be left). */
+PyObject *inference_leave(void);
+int inference_return(
+    PyObject *mode); /* steals; keeps the exception that may be set; -1 with an exception */
 void ambient_set_grad(bool on);
 
 /* Kernels that scaled_dot_product_attention may choose from: a bit each, in this order. */
@@ -189,6 +196,13 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
 /* The same graph as a function that runs it: positional arguments are the live inputs in id order, the value is the tuple of
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
+
+/* The node's arguments with made[i] in the place of node i; a tuple, a dict. New references. */
+PyObject *fx_args(const Node *n, PyObject **made);
+PyObject *fx_kwargs(const Node *n, PyObject **made);
+
+/* A pure node that nobody reads: may it vanish? Its kernel is run once on zeros (torch/dead.c). */
+bool dead_node_goes(const Graph *g, const Node *n);
 
 /* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
 bool hand_off_own(PyObject *backend);

@@ -6,6 +6,8 @@
  */
 #include "torch/infer.h"
 
+_Thread_local bool twins_plain;
+
 static PyObject *seeds; /* 0-dim meta tensors that require grad, by dtype */
 
 static PyObject *int_tuple(const int64_t *v, int n)
@@ -176,6 +178,60 @@ static PyObject *with_bits(PyObject *real, PyObject *twin)
     return twin;
 }
 
+/* -- Inference mode ------------------------------------------------------------ */
+
+static PyObject *enter_inference(bool on)
+{
+    PyObject *mode =
+        PyObject_CallMethod(torch_py.C, "_InferenceMode", "O", on ? Py_True : Py_False);
+    PyObject *in = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
+    if (in == NULL)
+        Py_CLEAR(mode);
+    Py_XDECREF(in);
+    return mode;
+}
+
+static int exit_inference(PyObject *mode)
+{
+    PyObject *out =
+        PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    Py_DECREF(mode);
+    Py_XDECREF(out);
+    return out ? 0 : -1;
+}
+
+PyObject *inference_leave(void)
+{
+    if (!torch_ready || !ambient_inference())
+        return NULL;
+    PyObject *mode = enter_inference(false);
+    twins_plain = mode != NULL;
+    return mode;
+}
+
+int inference_return(PyObject *mode)
+{
+    if (mode == NULL)
+        return 0;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    twins_plain = false;
+    if (exit_inference(mode) < 0)
+        return -1;
+    PyErr_Restore(type, value, trace);
+    return 0;
+}
+
+/* Tensors made under inference mode are of another kind than others: its views know nothing of autograd. */
+static PyObject *make_under(const TensorMeta *m, PyObject *dtype, bool inference)
+{
+    PyObject *mode = enter_inference(inference);
+    PyObject *r = mode ? infer_make(m, dtype) : NULL;
+    if (mode && exit_inference(mode) < 0)
+        Py_CLEAR(r);
+    return r;
+}
+
 PyObject *infer_twin(PyObject *tensor)
 {
     TensorMeta m;
@@ -184,7 +240,10 @@ PyObject *infer_twin(PyObject *tensor)
     PyObject *dtype = meta_dtype(tensor);
     Quiet q;
     quiet_begin(&q, true);
-    PyObject *r = dtype ? infer_make(&m, dtype) : NULL;
+    bool inference = !twins_plain && asks(tensor, "is_inference");
+    PyObject *r = dtype == NULL                      ? NULL
+                  : inference == ambient_inference() ? infer_make(&m, dtype)
+                                                     : make_under(&m, dtype, inference);
     if (r && (m.keys & torch_layout.bit_keys))
         r = with_bits(tensor, r);
     quiet_end(&q, true);

@@ -53,11 +53,23 @@ typedef struct Build {
     bool vague;      /* a tensor argument is */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int64_t versions[64]; /* of their twins before the call … */
-    bool grads[64];       /* … and whether they required grad */
+    uint64_t looks[64];   /* … and what they looked like */
     int nmetas;
 } Build;
 
 static Status tree(Build *b, Var *v, GArg *g, PyObject **real);
+
+/* Sizes, strides, dtype; whether it requires grad in the lowest bit. */
+static uint64_t look_of(PyObject *twin)
+{
+    TensorMeta m;
+    if (!meta_read(twin, &m))
+        return 1;
+    uint64_t h = (uint64_t)m.ndim * 31 + (uint64_t)m.storage_offset + m.dtype;
+    for (int i = 0; i < m.ndim; i++)
+        h = (h * 1000003 + (uint64_t)m.sizes[i]) * 1000003 + (uint64_t)m.strides[i];
+    return h << 1 | m.requires_grad;
+}
 
 static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
 {
@@ -84,7 +96,7 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     }
     if (b->nmetas < (int)COUNT_OF(b->metas)) {
         b->versions[b->nmetas] = infer_version(*real);
-        b->grads[b->nmetas] = !known || m.requires_grad;
+        b->looks[b->nmetas] = look_of(*real);
         b->metas[b->nmetas++] = &t->v;
     }
     return ST_OK;
@@ -327,7 +339,7 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
                     .nargs = (Py_ssize_t)n->nargs,
                     .kwnames = n->kwnames,
                     .device = b->device,
-                    .grad = tx->grad };
+                    .grad = tx->grad && !tx->inference };
     Autocast real;
     if (tx->cast && autocast_read(&real) < 0)
         return ST_ERROR;
@@ -360,7 +372,7 @@ static Status stop_here(Tx *tx, const Node *n)
     if (tx->late && tx->graph.node.n == tx->late->node)
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     bool keeps = n->open || n->mutates_input || tx->changed;
-    if (keeps && tx->nested > 0 && (n->raises || n->open))
+    if (keeps && (tx->nested > 0 || tx->modes || tx->turned) && (n->raises || n->open))
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     if (n->open || n->mutates_input)
         SET(tx, tx->changed, 1);
@@ -373,12 +385,20 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates = op.mutates;
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
+    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->raises = !op.total;
     n->random = op.random;
+    if (tx->inferred &&
+        !tx->inference) { /* inference tensors are not for all operations */
+        n->raises = true;
+        n->pure = false;
+    }
+    if (n->open && n->kind == NODE_FUNCTION)
+        TRY(open_check(tx, n->target));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
-    n->grad = tx->grad;
-    n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
+    n->region = (uint32_t)tx->region;
+    n->grad = tx->grad && !tx->inference;
     n->co = tx->top->code->co;
     n->line = code_line(tx->top->code, (int)tx->top->cur);
     SET(tx, tx->nops, tx->nops + 1);
@@ -492,16 +512,18 @@ static Status answer(Build *b, const Node *n, TorchOp op, PyObject *result, Var 
     return wrap_result(b, result, NULL, 0, false, out);
 }
 
-/* A tensor that now requires grad, and others may share its memory unknown to the twins. */
-static void note_blur(const Build *b)
+/* What the call has made of its arguments. A tensor that now requires grad may share memory with others, unknown to the twins;
+ * a tensor from outside that is another one now would lead a second trace elsewhere (stop_here). */
+static void note_changes(const Build *b)
 {
     Tx *tx = b->tx;
     for (int i = 0; i < b->nmetas; i++) {
         const TensorVar *t = AS(TensorVar, b->metas[i]);
-        TensorMeta m;
-        if (!b->grads[i] && (t->external || t->vague) &&
-            (!meta_read(t->meta, &m) || m.requires_grad))
+        uint64_t now = look_of(t->meta);
+        if ((t->external || t->vague) && !(b->looks[i] & 1) && (now & 1))
             SET(tx, tx->blurred, 1);
+        if (t->external && now != b->looks[i])
+            SET(tx, tx->turned, 1);
     }
 }
 
@@ -569,12 +591,12 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
         return graph_break(tx, BRK_TORCH_CALL, "%s", target_name(tx, target));
     if (question)
         return answer(&b, &n, op, result, out);
-    if (op.mutates && b.external && tx->inference)
+    if (op.mutates && b.external && tx->strange)
         return graph_break(tx, BRK_TORCH_CALL, "%s",
                            "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));
     if (op.mutates)
-        note_blur(&b);
+        note_changes(&b);
     b.vague = (op.view || op.may_alias) && (b.vague || (b.unsure & UNSURE_STRIDES));
     bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
     Var *r;

@@ -43,6 +43,7 @@ Status tx_init(Tx *tx)
         exprs_init(&tx->exprs, &tx->arena) < 0)
         return ST_ERROR;
     tx->grad = tx->grad0 = torch_ready ? ambient_grad_enabled() : 1;
+    tx->inference = tx->inference0 = tx->inferred = torch_ready && ambient_inference();
     return singletons(tx);
 }
 

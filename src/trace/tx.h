@@ -51,6 +51,20 @@ typedef struct ActiveCast {
     PyObject *entered[4]; /* device, dtype, enabled, cache */
 } ActiveCast;
 
+/* An inference_mode region that is open. */
+typedef struct ActiveMode {
+    struct ActiveMode *up;
+    Var *self;
+    uint32_t node;
+    uintptr_t grad, inference; /* before it */
+} ActiveMode;
+
+/* A call answered by what an lru_cache holds: it still counts. */
+typedef struct CacheHit {
+    Var *fn, *first;
+    Args args;
+} CacheHit;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -58,11 +72,12 @@ struct Tx {
     Exprs exprs;
     GuardList guards;
     Graph graph;
-    PtrMap wrapped;      /* existing object -> Var: aliases meet here */
-    PtrMap types;        /* class -> KeyMap of the lookups already guarded (var/type.c) */
-    VEC(Var *) dirty;    /* existing values that were changed, in order of first change */
-    VEC(GenVar *) gens;  /* generators made by the trace */
-    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
+    PtrMap wrapped;   /* existing object -> Var: aliases meet here */
+    PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
+    VEC(Var *) dirty; /* existing values that were changed, in order of first change */
+    VEC(CacheHit) hits;
+    VEC(GenVar *) gens;     /* generators made by the trace */
+    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
@@ -82,9 +97,19 @@ struct Tx {
     uintptr_t grad0;
     uintptr_t
         blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t inference; /* traced inference mode; journalled */
+    uintptr_t inference0;
+    uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
+    ActiveMode *
+        modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
+    bool no_modes; /* after one that would have: regions are breaks */
+    uintptr_t
+        turned; /* … and is not what it was before: sizes, strides, requires_grad. journalled */
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
+    uintptr_t region,
+        regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
     ActiveCast *casts;    /* open regions, innermost first. journalled */
     void *ambient; /* the block of the guard on torch's ambient state; NULL without torch */
@@ -92,8 +117,9 @@ struct Tx {
         kernels0; /* kernels of attention that are allowed, now and at the start; 0: not asked. journalled */
     PyObject *consts_none;
     Var *none, *true_, *false_, *notimpl;
-    uintptr_t inference; /* an input is an inference tensor; journalled */
-    size_t nops;         /* graph operations so far; journalled */
+    uintptr_t
+        strange; /* an input is an inference tensor, and the mode was not on at the start; journalled */
+    size_t nops; /* graph operations so far; journalled */
     bool held; /* an exception is being handled: breaks go back to where it was raised (trace/except.c) */
     size_t hold_mark, *hold_cur; /* where it and each frame around it was */
     Frame *hold_frame;
@@ -188,6 +214,9 @@ Status gen_ended(Tx *tx, Var **value, Var **raised);
 /* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out);
+/* What the program says of a tensor's data, as a node that fails unless bool(cond) is `truth`. Possible: realises *cond. */
+Status assert_possible(Tx *tx, Var **cond, bool *yes);
+Status assert_truth(Tx *tx, Var *cond, bool truth);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);

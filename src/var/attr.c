@@ -7,6 +7,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/exc.h"
 #include "var/names.h"
 #include "var/type.h"
 #include "var/wrap.h"
@@ -213,7 +214,10 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
-    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, v->type->tp_name);
+    Status st = exc_existing_field(tx, v, descr, name, out);
+    return st != ST_DECLINE ? st
+                            : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name,
+                                          v->type->tp_name);
 }
 
 static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)

@@ -97,6 +97,7 @@ Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
                          : PyTuple_GET_ITEM(seq->real, i < 0 ? i + n : i);
     Source *s = source_at(&tx->sources, seq->src, e);
     MEM(s);
+    TRY(guard_bound(&tx->guards, s, true));
     return lazy_new(tx, item, s, out);
 }
 

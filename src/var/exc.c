@@ -8,6 +8,7 @@
 #include "trace/tx.h"
 #include "builtin/help.h"
 #include "var/exc.h"
+#include "var/names.h"
 
 static bool named(PyObject *name, const char *text)
 {
@@ -199,6 +200,42 @@ static Status existing_member(Tx *tx, Var *self, PyObject *name, Var **out)
     return lazy_new(tx, o, src, out);
 }
 
+static Status set_args(Tx *tx, ExcVar *e, Var *value)
+{
+    Var **items, *t;
+    Py_ssize_t n;
+    TRY(var_unpack(tx, value, &items, &n));
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
+    AS(TupleVar, t)->n = n;
+    AS(TupleVar, t)->items = items;
+    SET(tx, e->args, AS(TupleVar, t));
+    return ST_OK;
+}
+
+Status exc_existing_field(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var **out)
+{
+    bool is =
+        self->real && PyExceptionInstance_Check(self->real) && is_member(descr, name);
+    return is ? existing_member(tx, self, name, out) : ST_DECLINE;
+}
+
+/* By a model with the same arguments, which is all that these texts depend on. */
+Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out)
+{
+    PyTypeObject *base = c_base(self->type);
+    reprfunc own = str ? self->type->tp_str : self->type->tp_repr, of = base->tp_repr;
+    bool plain = str ? simple_text(base) || base == (PyTypeObject *)PyExc_KeyError
+                     : of == ((PyTypeObject *)PyExc_BaseException)->tp_repr;
+    if (!plain || own != (str ? base->tp_str : of) || self->src == NULL)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "text of %s", self->type->tp_name);
+    Var *args;
+    ExcVar *model;
+    TRY(existing_member(tx, self, str_args, &args));
+    TRY(VAR_MAKE(tx, exc, ExcVar, self->type, &model));
+    TRY(set_args(tx, model, args));
+    return str ? exc_base_str(tx, model, out) : exc_base_repr(tx, model, out);
+}
+
 static Status exc_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *descr;
@@ -229,18 +266,6 @@ static Status chain_value(Tx *tx, PyObject *name, Var *value, Var **out)
     return raise_type(tx, PyExc_TypeError,
                       "exception %s must be None or derive from BaseException",
                       named(name, "__cause__") ? "cause" : "context");
-}
-
-static Status set_args(Tx *tx, ExcVar *e, Var *value)
-{
-    Var **items, *t;
-    Py_ssize_t n;
-    TRY(var_unpack(tx, value, &items, &n));
-    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
-    AS(TupleVar, t)->n = n;
-    AS(TupleVar, t)->items = items;
-    SET(tx, e->args, AS(TupleVar, t));
-    return ST_OK;
 }
 
 Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb)

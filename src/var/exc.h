@@ -15,6 +15,11 @@ Status exc_base_repr(Tx *tx, ExcVar *e, Var **out);
 /* Attributes of C exception classes (args, __cause__ …), past overrides; ST_DECLINE: none of them. */
 Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out);
 
+/* Existing exceptions that are no kind_exc: a field, read where it is (ST_DECLINE: `descr` is none), and the texts of those
+ * that BaseException's own methods give. */
+Status exc_existing_field(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var **out);
+Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out);
+
 /* e.__traceback__ = tb: None, or one that the trace has given out. */
 Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb);
 

@@ -502,8 +502,8 @@ static bool structural(PyObject *name)
 {
     return name == str___name__ || name == str___qualname__ || name == str___bases__ ||
            name == str___mro__ || name == str___class__ || name == str___dict__ ||
-           name == str___new__ || name == str___del__ || name == str___base__ ||
-           name == str___weakref__ || name == str___getattribute__;
+           name == str___base__ || name == str___weakref__ ||
+           name == str___getattribute__;
 }
 
 /* Names that decide whether the class can have instances. */

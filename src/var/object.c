@@ -9,6 +9,7 @@
 #include "var/call.h"
 #include "var/binops.h"
 #include "var/container.h"
+#include "var/exc.h"
 #include "var/names.h"
 #include "var/wrap.h"
 
@@ -439,7 +440,16 @@ static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
         *h = PyObject_Hash(self->real);
         return ST_OK;
     }
-    if (f != NULL || AS(ObjectVar, self)->content != NULL)
+    Var *content = AS(ObjectVar, self)->content, *eq;
+    if (f == NULL && content && content->kind == &kind_const) {
+        TRY(own(tx, self, str___eq__, &eq));
+        if (eq == NULL) { /* as the built-in part */
+            *key = content->real;
+            *h = PyObject_Hash(content->real);
+            return *h == -1 ? raise_now(tx) : ST_OK;
+        }
+    }
+    if (f != NULL || content != NULL)
         return graph_break(tx, BRK_DYN_KEY, "%s", self->type->tp_name);
     *key = self->real; /* by identity; NULL: the Var itself is the key */
     *h = self->real ? _Py_HashPointer(self->real) : _Py_HashPointer(self);
@@ -474,6 +484,8 @@ static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
     }
     if (nameless(content))
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
+    if (self->real && PyExceptionInstance_Check(self->real))
+        return exc_existing_text(tx, self, str, out);
     return no_slot(tx, self, "default repr");
 }
 

@@ -5,6 +5,7 @@
 #include "trace/tx.h"
 #include "var/made.h"
 #include "var/consts.h"
+#include "var/exc.h"
 #include "var/names.h"
 #include "var/type.h"
 
@@ -30,6 +31,12 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (hook != NULL) {
         TRY(const_peek(tx, name, &arg));
         return var_call1(tx, hook, arg, out);
+    }
+    TRY(type_lookup(tx, self->type, str___getattr__, &descr));
+    if (descr != NULL) { /* a subclass of the type of modules */
+        TRY(wrap_pinned(tx, descr, NULL, &hook));
+        TRY(const_peek(tx, name, &arg));
+        return var_call2(tx, hook, self, arg, out);
     }
     PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
     if (mod == NULL) {
@@ -234,10 +241,26 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     TRY(type_lookup(tx, self->type, name, &descr));
     if (descr && Py_TYPE(descr) == &PyMethodDescr_Type) /* its handler decides */
         return builtin_new(tx, descr, self, out);
+    if (descr && Py_TYPE(descr) == &PyStaticMethod_Type &&
+        self->type->tp_dictoffset == 0) {
+        PyObject *f = tx_hold(tx, PyObject_GetAttrString(descr, "__func__"));
+        TRY_PTR(f);
+        return wrap_pinned(tx, f, NULL, out);
+    }
     if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
         is_fact(self->type))
         return fact(tx, self, name, out);
-    return graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s", name,
+    Status st = exc_existing_field(tx, self, descr, name, out);
+    return st != ST_DECLINE ? st
+                            : graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s",
+                                          name, self->type->tp_name);
+}
+
+static Status opaque_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    if (self->real && PyExceptionInstance_Check(self->real))
+        return exc_existing_text(tx, self, str, out);
+    return graph_break(tx, BRK_NO_SLOT, "%s of %s", str ? "str()" : "repr()",
                        self->type->tp_name);
 }
 
@@ -256,5 +279,6 @@ const VarKind kind_opaque = {
     .name = "object of a C type",
     .id = KIND_opaque,
     .getattr = opaque_getattr,
+    .repr = opaque_repr,
     .truth = opaque_truth,
 };

@@ -42,11 +42,10 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     TRY_PTR(t->device);
     t->external = true;
     int inference = ask(Py_NewRef(o), "is_inference");
-    if (inference > 0) /* as any other while the mode is on */
-        inference = !ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
-    if (PyErr_Occurred())
+    if (inference < 0)
         return ST_ERROR;
-    SET(tx, tx->inference, tx->inference | (uintptr_t)inference);
+    if (inference && !tx->inference0) /* as any other while the mode is on */
+        SET(tx, tx->strange, 1);
     *out = &t->v;
     return ST_OK;
 }
@@ -285,11 +284,11 @@ static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
     TensorVar *known = t->same ? AS(TensorVar, t->same) : t;
     bool existed = known->v.real != NULL;
-    int yes = existed ? ask(Py_NewRef(known->v.real), "is_inference")
-                      : ask(PyImport_ImportModule("torch"), "is_inference_mode_enabled");
+    int yes =
+        existed ? ask(Py_NewRef(known->v.real), "is_inference") : (int)tx->inference;
     if (yes < 0)
         return raise_now(tx);
-    if (!existed && (yes || known->external))
+    if (!existed && (yes || known->external || tx->inferred))
         return graph_break(tx, BRK_NO_SLOT, "is_inference() of a result");
     *out = tx_bool(tx, yes);
     return ST_OK;
@@ -301,7 +300,7 @@ static Status is_view(Tx *tx, TensorVar *t, const Args *a, Var **out)
     Var *known = identity_of(&t->v);
     TRY(sure_identity(tx, &t->v));
     if (known->real == NULL)
-        return ST_DECLINE;
+        return tx->inferred ? graph_break(tx, BRK_LAYOUT, "%s", "_is_view") : ST_DECLINE;
     TRY(torch_facts(tx, t));
     int yes = ask(Py_NewRef(known->real), "_is_view");
     if (yes < 0)

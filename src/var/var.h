@@ -258,6 +258,29 @@ typedef struct DescrVar {
     Var *part[4]; /* NULL: not given */
 } DescrVar;
 
+typedef struct TokenVar TokenVar;
+
+typedef struct CtxVar {
+    Var v;
+    Var *now;       /* its value; NULL: none. journalled */
+    TokenVar *top;  /* of the last set() that was not undone; journalled */
+    uintptr_t seen; /* journalled */
+} CtxVar;
+
+struct TokenVar {
+    Var v;
+    CtxVar *var;
+    Var *value, *old;
+    TokenVar *below; /* of the set() before, which was not undone either */
+    uintptr_t used;  /* journalled */
+};
+
+typedef struct LockVar {
+    Var v;
+    uintptr_t held; /* journalled */
+    bool many;      /* RLock */
+} LockVar;
+
 typedef struct FrameVar {
     Var v;
     Frame *f;

@@ -65,6 +65,17 @@ static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
     return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
 }
 
+/* Equal frozensets may be iterated in different orders: they are not known by value, nor what holds them. */
+static bool has_hidden_order(PyObject *o)
+{
+    if (PyFrozenSet_CheckExact(o))
+        return PySet_GET_SIZE(o) > 1;
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++)
+        if (has_hidden_order(PyTuple_GET_ITEM(o, i)))
+            return true;
+    return false;
+}
+
 /* Values without identity: *out stays NULL if o is none. */
 static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
 {
@@ -83,7 +94,7 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
         return const_peek(tx, o, out);
     }
     if (t != &PyCode_Type && const_immutable(o) &&
-        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16)) {
+        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
@@ -298,6 +309,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return wrap_identity(tx, &kind_class, sizeof(ClassVar), o, src, pinned, out);
     if (PyModule_Check(o) && PyModule_GetDict(o))
         return wrap_identity(tx, &kind_module, sizeof(ModuleVar), o, src, pinned, out);
+    if (PyContextVar_CheckExact(o))
+        return wrap_identity(tx, &kind_context, sizeof(CtxVar), o, src, pinned, out);
     if (t == &PyMethod_Type)
         return wrap_method(tx, o, src, out);
     if (t == &PyCell_Type)

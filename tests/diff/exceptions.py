@@ -2,6 +2,8 @@
 import torch
 from kit import Env, T, program
 
+import jedlik
+
 LOG = []
 
 
@@ -214,3 +216,74 @@ def loop_with_retry(x):
             continue
         break
     return x, tries
+
+
+# -- Exceptions that were there before ---------------------------------------------------
+
+class Coded(ValueError):
+    def __init__(self, code, text):
+        super().__init__(code, text)
+        self.code = code
+
+
+class Worded(ValueError):
+    def __str__(self):
+        return f"worded {self.args[0]}"
+
+
+@jedlik.disable
+def throw(error):
+    raise error
+
+
+def thrown():
+    return [(lambda e=e: (T(), e)) for e in (ValueError("abc"), ValueError(), KeyError("k"), ValueError(1, 2),
+                                              OSError(2, "no"), Coded(7, "x"), Worded("w"), StopIteration(4))]
+
+
+@program(*thrown())
+def fields_and_texts_in_a_handler(x, error):
+    y = x.sin()
+    try:
+        throw(error)
+    except (ValueError, KeyError, OSError, StopIteration) as e:
+        told = str(e), e.args, e.__cause__, e.__suppress_context__, e is error
+        return y * len(told[0]), told, getattr(e, "code", None), getattr(e, "errno", None), getattr(e, "value", None)
+
+
+@program(*thrown())
+def texts_of_an_argument(x, error):
+    return x * len(error.args), f"{error}", repr(error), isinstance(error, ValueError)
+
+
+@program(*thrown())
+def chain_over_a_break(x, error):
+    seen = []
+    try:
+        try:
+            throw(error)
+        except ValueError as e:
+            x = x * 2
+            raise KeyError("next") from e
+    except KeyError as e:
+        seen.append((e.args, type(e.__cause__), e.__cause__ is error))
+    except Exception as e:
+        seen.append(type(e))
+    return x + len(seen), seen
+
+
+@program(lambda: (T(), ValueError(3)))
+def raised_again_by_its_handler(x, error):
+    seen = []
+    for _ in range(2):
+        try:
+            try:
+                throw(error)
+            except ValueError:
+                x = x.cos()
+                raise
+            finally:
+                seen.append("finally")
+        except ValueError as e:
+            seen.append(e.args[0] + 1)
+    return x, seen

@@ -3,6 +3,7 @@ import functools
 import inspect
 import keyword
 import types
+import weakref
 
 import numpy as np
 import torch
@@ -324,3 +325,36 @@ def case_list_from_outside(x, e):
 
 
 PARTS = [torch.ones(2), torch.zeros(2)]
+
+
+class Holder(types.ModuleType):
+    def __getattr__(self, name):
+        if name == "nothing":
+            raise AttributeError(name)
+        return name.upper()
+
+
+HOLDER = Holder("holder")
+
+
+def case_module_subclass(x, e):
+    return x + len(HOLDER.abc), HOLDER.abc, hasattr(HOLDER, "nothing"), getattr(HOLDER, "nothing", 3), HOLDER.__name__
+
+
+class Referent:
+    n = 2
+
+
+REFERENT = Referent()
+REFERENCE = weakref.ref(REFERENT)
+
+
+def case_weak_reference(x, e):
+    return x * REFERENCE().n, REFERENCE() is REFERENT
+
+
+RNN = {kind: getattr(torch.nn, kind)(3, 4) for kind in ("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell")}
+
+
+def case_recurrent(x, e):
+    return [RNN[kind](x[None, None] if "Cell" not in kind else x[None]) for kind in RNN]

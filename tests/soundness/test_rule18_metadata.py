@@ -135,3 +135,14 @@ def test_a_write_through_a_shared_storage_makes_others_require_grad():
     for _ in range(3):
         a, b = compiled(*fresh()), fn(*fresh())
         assert a[:3] == b[:3]
+
+
+@pytest.mark.parametrize("fn", [
+    lambda q: (S(q, q, q).stride(), q + 1),
+    lambda q: (F.conv2d(q, q.new_zeros(3, 4, 2, 2)).is_contiguous(), q + 1),
+    lambda q: ((S(q, q, q) * 2).storage_offset(), q + 1),
+])
+def test_what_kernels_choose_is_a_break(fn):
+    q = torch.zeros(2, 4, 5, 8)
+    compiled = jedlik.compile(fn, backend="eager")
+    assert compiled(q)[0] == fn(q)[0] and jedlik.stats()["breaks"].get("LAYOUT")

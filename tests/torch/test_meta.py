@@ -124,10 +124,15 @@ def test_ambient(engine, name):
 
 
 def test_ambient_process_state(engine):
-    block = engine.torch_ambient()
+    block, n = engine.torch_ambient(), torch.get_num_threads()
     for on, off in [
         (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
         (lambda: torch.use_deterministic_algorithms(True), lambda: torch.use_deterministic_algorithms(False)),
+        (lambda: torch.set_num_threads(n + 1), lambda: torch.set_num_threads(n)),
+        *[(lambda p=p: torch.set_float32_matmul_precision(p), lambda: torch.set_float32_matmul_precision("highest")) for p in ("high", "medium")],
+        *[(lambda f=f: f(False), lambda f=f: f(True)) for f in (
+            torch.backends.cuda.enable_flash_sdp, torch.backends.cuda.enable_math_sdp, torch.backends.cuda.enable_mem_efficient_sdp,
+            torch._C._set_mkldnn_enabled, torch._C._set_cudnn_allow_tf32, torch._C._set_deterministic_fill_uninitialized_memory)],
     ]:
         on()
         changed = not engine.torch_ambient_check(block)
@@ -159,7 +164,14 @@ def test_tracable(engine):
             return func(*args, **(kwargs or {}))
 
     assert engine.torch_tracable() is None
+    class Functions(torch.overrides.TorchFunctionMode):
+        pass
+
     with torch.device("cpu"):
+        assert engine.torch_tracable() is None
+        with Functions():
+            assert "function mode" in engine.torch_tracable()
+    with Functions():
         assert "function mode" in engine.torch_tracable()
     with Mode():
         assert "dispatch mode" in engine.torch_tracable()

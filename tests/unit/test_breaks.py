@@ -150,6 +150,22 @@ def coroutine(x):
     return y.cos()
 
 
+def closing(n):
+    try:
+        yield n
+    finally:
+        SINK.lines.append(n)
+
+
+# The generator goes with the object, after the return.
+@meets("ABANDONED")
+def generator_left_inside_its_try(x):
+    y = x.sin()
+    kept = Loud(closing(2))
+    y = y * next(kept.n)  # here
+    return y
+
+
 @meets("CLASS_BODY")
 def class_statement(x):
     y = x.sin()

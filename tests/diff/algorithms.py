@@ -1,0 +1,143 @@
+"""heapq, bisect, re with functions, whole numbers from objects, keys that are subclasses of str and int."""
+import bisect
+import functools
+import heapq
+import math
+import re
+
+import torch
+from kit import T, program
+
+LOG = []
+
+
+class Item:
+    def __init__(self, n):
+        self.n = n
+
+    def __lt__(self, other):
+        LOG.append((self.n, other.n))
+        return self.n < other.n
+
+
+class Index:
+    def __init__(self, n):
+        self.n = n
+
+    def __index__(self):
+        LOG.append(self.n)
+        return self.n
+
+
+class Name(str):
+    pass
+
+
+class Code(int):
+    pass
+
+
+class Odd(str):
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+@functools.lru_cache(typed=True)
+def typed(n, pair=None):
+    return type(n).__name__, pair
+
+
+@program()
+def heap(x):
+    h = [5, 3, 8, 1, 9, 2]
+    heapq.heapify(h)
+    heapq.heappush(h, 0)
+    out = [heapq.heappop(h), heapq.heapreplace(h, 7), heapq.heappushpop(h, 4), heapq.heappushpop(h, -1)]
+    return x + len(h), out, h
+
+
+@program()
+def heap_of_objects(x):
+    h = []
+    for n in (3, 1, 2, 5, 4):
+        heapq.heappush(h, Item(n))
+    order = [heapq.heappop(h).n for _ in range(4)]
+    return x + order[0], order, h
+
+
+@program(lambda: (T(), [4, 2, 9]), lambda: (T(), [1]))
+def heap_that_exists(x, h):
+    heapq.heapify(h)
+    heapq.heappush(h, 3)
+    try:
+        for _ in range(5):
+            LOG.append(heapq.heappop(h))
+    except IndexError as e:
+        return x + 1, str(e), h
+
+
+@program()
+def heap_library(x):
+    return x + 1, heapq.nsmallest(2, [5, 1, 4]), heapq.nlargest(2, [5, 1, 4], key=lambda v: -v), list(heapq.merge([1, 4], [2, 3]))
+
+
+@program()
+def bisection(x):
+    a = [1, 3, 3, 5, 7]
+    bisect.insort(a, 4)
+    bisect.insort_left(a, 3)
+    return x + bisect.bisect(a, 3), bisect.bisect_left(a, 3), bisect.bisect_right(a, 3, 1, 4), bisect.bisect_left(a, -5, key=lambda v: -v), a
+
+
+@program()
+def bisection_of_objects(x):
+    a = [Item(n) for n in (1, 4, 6)]
+    bisect.insort(a, Item(5))
+    try:
+        bisect.bisect(a, Item(1), lo=-1)
+    except ValueError as e:
+        text = str(e)
+    return x + a[2].n, [i.n for i in a], text
+
+
+@program()
+def substitution(x):
+    def double(match):
+        LOG.append(match.group())
+        return match.group() * 2
+    text = re.compile(r"\d+").sub(double, "a1b22c")
+    return x + len(text), text, re.compile("x*").sub(lambda m: "-", "abxd"), re.compile("q").sub(double, "abc")
+
+
+@program()
+def whole_numbers(x):
+    n = Index(12)
+    try:
+        hex(1.5)
+    except TypeError as e:
+        text = str(e)
+    return x + math.gcd(n, 8), hex(n), oct(n), bin(n), chr(Index(65)), list(range(Index(1), Index(4))), math.comb(Index(5), 2), text
+
+
+@program()
+def keys_of_subclasses(x):
+    d = {"a": 1, 7: 2}
+    found = d[Name("a")], d[Code(7)], Name("zz") in d
+    d[Name("b")] = 3
+    d[Name("a")] = 4
+    return x + sum(found[:2]), found, d, [type(k).__name__ for k in d], {Code(1), 1, Name("c")} == {1, "c"}
+
+
+@program()
+def key_with_its_own_equality(x):
+    d = {"a": 1}
+    d[Odd("a")] = 2
+    return x + len(d), Odd("q") in d
+
+
+@program()
+def caches(x):
+    return x + 1, typed(1), typed(1.0), typed(True), typed(1, pair=(int, (str, 2))), typed.cache_info()
