@@ -48,6 +48,7 @@ typedef struct Handler {
     X(torch)                                                                             \
     X(autograd)                                                                          \
     X(optim)                                                                             \
+    X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(context)                                                                           \
@@ -70,6 +71,9 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out);
 Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 /* The TypeError of a call with a number of arguments, or with keywords, that the C callable never takes; else ST_DECLINE. */
 Status illegal_call(Tx *tx, PyObject *callable, const Args *a);
+/* Changes the arguments of a call of a Python function that is to be traced otherwise than plainly (optim.c). */
+Status optim_adjust(Tx *tx, PyObject *fn, Args *a);
+int optim_init(void);
 /* A keyword argument's value or NULL. */
 Var *args_kw(const Args *a, const char *name);
 /* Positional i or keyword name, or NULL. */

@@ -302,7 +302,34 @@ static Status abc_subclasscheck(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* -- Properties of subclasses ------------------------------------------------ */
+
+/* property.__get__, which classes derived from property inherit. */
+static Status property_get(Tx *tx, const Args *a, Var **out)
+{
+    Var *self = a->v[0], *obj = a->v[1], *f;
+    TRY(var_real(tx, &self));
+    TRY(var_real(tx, &obj));
+    if (self->real == NULL || self->dirty ||
+        !PyObject_TypeCheck(self->real, &PyProperty_Type))
+        return ST_DECLINE;
+    if (obj == tx_none(tx)) {
+        *out = self;
+        return ST_OK;
+    }
+    if (self->src != NULL && self->src->kind != SRC_CONST)
+        TRY(guard_is(&tx->guards, self->src, self->real));
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("fget"));
+    PyObject *fget = name ? tx_hold(tx, PyObject_GenericGetAttr(self->real, name)) : NULL;
+    TRY_PTR(fget);
+    if (fget == Py_None)
+        return ST_DECLINE;
+    TRY(wrap_pinned(tx, fget, NULL, &f));
+    return var_call1(tx, f, a->v[1], out);
+}
+
 const Handler handlers_instance[] = {
+    { "builtins.property.__get__", 2, 3, property_get, NULL },
     { "builtins.type.__instancecheck__", 2, 2, type_instancecheck, NULL },
     { "builtins.type.__subclasscheck__", 2, 2, type_subclasscheck, NULL },
     { "_abc._abc_instancecheck", 2, 2, abc_instancecheck, NULL },

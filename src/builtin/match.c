@@ -133,5 +133,5 @@ int match_init(void)
         for (const Handler *row = tables[i]; row->path; row++)
             if (paths_add(&rows, row->path, row) < 0)
                 return -1;
-    return fold_init();
+    return optim_init() < 0 ? -1 : fold_init();
 }

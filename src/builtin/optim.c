@@ -4,6 +4,7 @@
  * Takes: calls of torch's Python functions. Gives: their meaning where inlining them would end the trace.
  */
 #include "builtin/help.h"
+#include "builtin/paths.h"
 #include "var/container.h"
 #include "var/func.h"
 
@@ -112,43 +113,38 @@ static Status get_value(Tx *tx, const Args *a, Var **out)
                                      : ST_DECLINE;
 }
 
-/* Of these optimizers the usual way asks how far the count is, and the one for captured streams, told by `capturable`, does not.
- * The call is made with that flag; if it ends the trace all the same, it is made for real as the program has it. */
-static Status capturable(Tx *tx, const char *module, const char *name, const Args *a,
-                         Var **out)
+/* Of these optimizers the usual way asks how far the count is, and the one for captured streams, told by `capturable`, does not: they
+ * are called with that flag. */
+static const char *const counting[] = {
+    "torch.optim.radam._single_tensor_radam", "torch.optim.radam._multi_tensor_radam",
+    "torch.optim.asgd._single_tensor_asgd",   "torch.optim.asgd._multi_tensor_asgd",
+    "torch.optim.rprop._single_tensor_rprop", "torch.optim.rprop._multi_tensor_rprop",
+};
+static PathTable counters;
+
+int optim_init(void)
 {
-    PyObject *fn = lookup_path(tx, module, name);
-    Args b = *a;
-    Var *f;
-    bool on = true;
-    b.v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof *b.v);
-    TRY_PTR(b.v);
-    for (int i = 0; i < a->n + a->nkw; i++) {
-        b.v[i] = a->v[i];
-        if (i >= a->n && PyUnicode_CompareWithASCIIString(
-                             PyTuple_GET_ITEM(a->kwnames, i - a->n), "capturable") == 0) {
-            TRY(var_truth(tx, a->v[i], &on));
-            b.v[i] = tx_bool(tx, true);
-        }
-    }
-    if (fn == NULL || on)
-        return ST_DECLINE;
-    TRY(wrap_pinned(tx, fn, NULL, &f));
-    return var_call(tx, f, &b, out);
+    for (size_t i = 0; i < COUNT_OF(counting); i++)
+        if (paths_add(&counters, counting[i], counting[i]) < 0)
+            return -1;
+    return 0;
 }
 
-#define CAPTURABLE(module, name)                                                         \
-    static Status name(Tx *tx, const Args *a, Var **out)                                 \
-    {                                                                                    \
-        return capturable(tx, "torch.optim." #module, "_" #name, a, out);                \
+Status optim_adjust(Tx *tx, PyObject *fn, Args *a)
+{
+    if (paths_find(&counters, fn) == NULL)
+        return ST_OK;
+    Var **v = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof *v);
+    TRY_PTR(v);
+    for (int i = 0; i < a->n + a->nkw; i++) {
+        bool flag =
+            i >= a->n && PyUnicode_CompareWithASCIIString(
+                             PyTuple_GET_ITEM(a->kwnames, i - a->n), "capturable") == 0;
+        v[i] = flag ? tx_bool(tx, true) : a->v[i];
     }
-CAPTURABLE(radam, single_tensor_radam)
-CAPTURABLE(radam, multi_tensor_radam)
-CAPTURABLE(asgd, single_tensor_asgd)
-CAPTURABLE(asgd, multi_tensor_asgd)
-CAPTURABLE(rprop, single_tensor_rprop)
-CAPTURABLE(rprop, multi_tensor_rprop)
-#undef CAPTURABLE
+    a->v = v;
+    return ST_OK;
+}
 
 /* -- Groups ----------------------------------------------------------------- */
 
@@ -285,18 +281,11 @@ static Status group_tensors(Tx *tx, const Args *a, Var **out)
 
 /* -- The rows --------------------------------------------------------------- */
 
-#define COUNTS(module, name) { "torch.optim." #module "._" #name, 1, -1, name, ANY_KW }
 #define INIT(path) { "torch.optim." path "._init_group", 2, -1, init_group, NULL }
 
 const Handler handlers_optim[] = {
     { "torch.autograd.profiler.record_function.__enter__", 1, 1, range_enter, NULL },
     { "torch._C._group_tensors_by_device_and_dtype", 1, 2, group_tensors, "with_indices" },
-    COUNTS(radam, single_tensor_radam),
-    COUNTS(radam, multi_tensor_radam),
-    COUNTS(asgd, single_tensor_asgd),
-    COUNTS(asgd, multi_tensor_asgd),
-    COUNTS(rprop, single_tensor_rprop),
-    COUNTS(rprop, multi_tensor_rprop),
     { "torch.optim.optimizer._get_value", 1, 1, get_value, NULL },
     INIT("adadelta.Adadelta"),
     INIT("_adafactor.Adafactor"),

@@ -178,6 +178,11 @@ PyObject **cpy_frame_slots(CpyFrame *f)
     return f->localsplus;
 }
 
+bool cpy_frame_held(CpyFrame *f)
+{
+    return f->frame_obj != NULL && Py_REFCNT(f->frame_obj) > 1;
+}
+
 int cpy_frame_depth(CpyFrame *f)
 {
     return f->stacktop - f->f_code->co_nlocalsplus;

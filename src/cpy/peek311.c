@@ -26,12 +26,20 @@ static Py_ssize_t index_at(const PyDictKeysObject *k, size_t i)
     return (Py_ssize_t)((const int64_t *)k->dk_indices)[i];
 }
 
+/* Constants, and instances of subclasses that compare as str or int do: members of enumerations with such a part. */
+static bool compares_in_c(PyObject *o)
+{
+    richcmpfunc f = Py_TYPE(o)->tp_richcompare;
+    return key_plain(o) || f == PyUnicode_Type.tp_richcompare ||
+           f == PyLong_Type.tp_richcompare;
+}
+
 /* Comparison that a dict would make: 1, 0, or -1 if it would run user code. */
 static int keys_equal(PyObject *a, PyObject *b)
 {
     if (a == b)
         return 1;
-    bool plain_a = key_plain(a), plain_b = key_plain(b);
+    bool plain_a = compares_in_c(a), plain_b = compares_in_c(b);
     if (plain_a && plain_b) {
         int equal = PyObject_RichCompareBool(a, b, Py_EQ);
         if (equal < 0)

@@ -178,6 +178,8 @@ Status op_build_string(Tx *tx, Frame *f, const Ins *in)
     PyObject *parts = tx_hold(tx, PyTuple_New(in->arg)), *o;
     TRY_PTR(parts);
     for (int i = 0; i < in->arg; i++) {
+        if (items[i]->kind == &kind_datatext)
+            return push(tx, f, items[i]);
         TRY(var_const(tx, items[i], &o));
         if (o == NULL)
             return graph_break(tx, BRK_NO_SLOT, "f-string with %s", items[i]->kind->name);
@@ -193,6 +195,11 @@ Status op_format_value(Tx *tx, Frame *f, const Ins *in)
 {
     Var *spec = (in->arg & 4) ? pop(tx, f) : NULL, *v = pop(tx, f);
     int how = in->arg & 3;
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_tensor && spec == NULL) {
+        TRY(VAR_MAKE(tx, datatext, Var, &PyUnicode_Type, &v));
+        return push(tx, f, v);
+    }
     if (how == 1)
         TRY(var_str(tx, v, &v));
     else if (how)

@@ -23,8 +23,12 @@ Status op_jump(Tx *tx, Frame *f, const Ins *in)
 
 static Status jump_if(Tx *tx, Frame *f, const Ins *in, bool want)
 {
-    bool yes;
-    TRY(var_truth(tx, pop(tx, f), &yes));
+    bool yes, known = false;
+    Var *v = pop(tx, f);
+    if (v->kind == &kind_tensor || (v->kind == &kind_lazy && torch_is_tensor(v->real)))
+        TRY(assert_branch(tx, f, in, v, want, &known, &yes));
+    if (!known)
+        TRY(var_truth(tx, v, &yes));
     return yes == want ? jump_to(tx, f, in) : ST_OK;
 }
 

@@ -35,6 +35,10 @@ bool except_caught(Tx *tx, Frame *base);
 Status except_raise(Tx *tx, Var *exc, Var *cause);
 Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes);
 
+/* A jump that is taken if bool(cond) is `jumps_if`. *known: one side raises, and *truth leads to the other. */
+Status assert_branch(Tx *tx, Frame *f, const Ins *in, Var *cond, bool jumps_if,
+                     bool *known, bool *truth);
+
 /* op_stack.c: pushes what the builtins have under the name. */
 Status load_builtin(Tx *tx, Frame *f, PyObject *name);
 

@@ -103,7 +103,9 @@ struct Tx {
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *
         modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
-    bool no_modes;     /* after one that would have: regions are breaks */
+    bool no_modes; /* after one that would have: regions are breaks */
+    uintptr_t
+        turned; /* … and is not what it was before: sizes, strides, requires_grad. journalled */
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
@@ -215,6 +217,9 @@ Status gen_ended(Tx *tx, Var **value, Var **raised);
 /* A graph operation: target is a callable (function) or a str (method of v[0]). Builds the argument trees, infers, wraps the result. */
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out);
+/* What the program says of a tensor's data, as a node that fails unless bool(cond) is `truth`. Possible: realises *cond. */
+Status assert_possible(Tx *tx, Var **cond, bool *yes);
+Status assert_truth(Tx *tx, Var *cond, bool truth);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);

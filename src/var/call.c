@@ -309,6 +309,8 @@ Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out)
     Status st = func_known(tx, AS(FuncVar, fn), a, out);
     if (st != ST_DECLINE)
         return st;
+    if (fn->real != NULL)
+        TRY(optim_adjust(tx, fn->real, a));
     TRY(frame_enter(tx, AS(FuncVar, fn), a, RET_PUSH, entered));
     if (*entered == NULL)
         *out = tx->result;

@@ -8,6 +8,7 @@
  */
 #include "cpy/cpy.h"
 #include "cpy/peek.h"
+#include "var/consts.h"
 #include "var/container.h"
 
 /* -- Which dict ----------------------------------------------------------------- */
@@ -290,7 +291,7 @@ static Status key_var(Tx *tx, DictVar *d, KeyEntry *e, Var **out)
 {
     if (e->id == NULL) {
         Var *k;
-        if (key_plain(e->key))
+        if (const_immutable(e->key)) /* not tuples of classes and the like */
             TRY(const_known(tx, e->key, NULL, &k)); /* an equal key may come */
         else
             TRY(wrap_pinned(tx, e->key, NULL, &k));

@@ -8,6 +8,7 @@
  * the order is unknown (`blurred`) and iterating breaks.
  */
 #include "base/settable.h"
+#include "var/consts.h"
 #include "var/container.h"
 
 /* -- Real sets ---------------------------------------------------------------------- */
@@ -97,7 +98,7 @@ static Status put_real(Tx *tx, SetVar *s, PyObject *key, Py_hash_t h)
     Var *v;
     if (keymap_find(&s->items, key, h))
         return ST_OK;
-    if (key_plain(key))
+    if (const_immutable(key))
         TRY(const_known(tx, key, NULL, &v));
     else
         TRY(wrap_pinned(tx, key, NULL, &v));

@@ -1,4 +1,5 @@
 """Dictionaries."""
+import enum
 import collections
 
 import torch
@@ -156,3 +157,41 @@ def unhashable(x):
         except TypeError as e:
             out.append(str(e))
     return x + 1, out
+
+
+class Up:
+    pass
+
+
+class Down(Up):
+    pass
+
+
+BY_CLASSES = {(Up, Up): 1, (Up, Down): 2, (Down, Down): 3}
+
+
+@program()
+def keys_of_classes(x):
+    found = [(p, q) for p, q in BY_CLASSES if issubclass(Down, p) and issubclass(q, Up)]
+    members = sorted(c.__name__ for pair in {(Up, Down), (Down, Up)} for c in pair if isinstance(c(), Up))
+    return x + BY_CLASSES[Down, Down], len(found), [p.__name__ for p, _ in found], members
+
+
+class Name(str, enum.Enum):
+    NATIVE = "native"
+    OTHER = "other"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+@program()
+def keys_with_a_part(x):
+    table = {Name.NATIVE: 1, Level.HIGH: 2}
+    return x + NAMED[Name.NATIVE] + NAMED["other"] + LEVELS[Level.LOW] + LEVELS[2], table["native"], table[2], 1 in table
+
+
+NAMED = {Name.NATIVE: 10, Name.OTHER: 20}
+LEVELS = {Level.LOW: 100, Level.HIGH: 200}
