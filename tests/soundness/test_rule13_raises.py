@@ -232,8 +232,12 @@ def test_each_combination(raiser, writer, body):
         check(observe(compiled, i), observe(fn, i))
 
 
-def graphs_of(fn, *args):
-    return jedlik.explain(fn)(*args).graph_count
+@pytest.mark.parametrize("raiser", [index, cross_entropy, custom_op])
+def test_backends_that_give_back_what_they_were_given(raiser):
+    fn = handled_body(raiser, write_view)
+    compiled = jedlik.compile(fn, backend=lambda gm, inputs: gm.forward)
+    for i in (GOOD, BAD, GOOD, BAD):
+        check(observe(compiled, i), observe(fn, i))
 
 
 def test_it_is_one_graph():
@@ -328,3 +332,35 @@ def test_statistics_are_written_once(training):
             except IndexError as e:
                 results.append(str(e))
         assert equal(*results) and equal(values(a), values(b))
+
+
+def grad_into_input(s, x, i):
+    w = torch.ones(4, requires_grad=True)
+    s.n += 1
+    flag = x.requires_grad
+    x.mul_(w)
+    try:
+        z = x[i] if not flag else x
+    except IndexError:
+        s.seen.append(x.requires_grad)
+        z = x * 2
+    return z.detach()
+
+
+def shape_of_input(s, x, i):
+    s.n += 1
+    rows = x.dim()
+    x.unsqueeze_(0)
+    try:
+        z = x[i] * rows
+    except IndexError:
+        s.seen.append(tuple(x.shape))
+        z = x * 2
+    return z
+
+
+@pytest.mark.parametrize("fn", [grad_into_input, shape_of_input])
+def test_inputs_that_turn_into_others(fn):
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in (torch.tensor([0]), BAD, torch.tensor([0]), BAD):
+        check(observe(compiled, i), observe(fn, i))
