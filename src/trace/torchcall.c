@@ -394,7 +394,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (n->open && n->kind == NODE_FUNCTION)
-        TRY(open_check(tx, n->target));
+        TRY(open_check(tx, n->target, op.declared));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;

@@ -10,7 +10,9 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
-Status open_check(Tx *tx, PyObject *target);
+Status open_check(Tx *tx, PyObject *target, bool declared);
+/* May the function see one of the changed objects? (reach.c) */
+Status open_reaches(Tx *tx, PyObject *function, bool *yes);
 
 /* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
 Status torch_facts(Tx *tx, const TensorVar *t);
