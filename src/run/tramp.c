@@ -126,8 +126,10 @@ static PyObject *run_once(Tramp *t, PyFunctionObject *func, PyObject *const *slo
                           int nslots, Entry *e)
 {
     PyObject **args = mem_alloc((size_t)segment_args(e) * sizeof *args), *out = NULL;
-    if (args != NULL && run_check(e->guards, (PyObject *)func, slots, nslots,
-                                  cpy_exc_handled(t->ts), args + 1)) {
+    if (args == NULL)
+        return PyErr_NoMemory();
+    if (run_check(e->guards, (PyObject *)func, slots, nslots, cpy_exc_handled(t->ts),
+                  args + 1)) {
         args[0] = Py_NewRef(e->graph);
         out = cpy_call_code_steal(t->ts, e->seg, args, (size_t)segment_args(e));
     }
@@ -146,14 +148,20 @@ static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *
     CompileResult r =
         run_compile_late(p, func, slots, nslots, cpy_exc_handled(t->ts), f, &x);
     *out = r == COMPILE_DONE ? run_once(t, func, slots, nslots, x) : NULL;
-    PyErr_Clear();
-    PyErr_Restore(type, value, tb);
     if (*out != NULL) {
+        PyErr_Restore(type, value, tb);
         *e = x;
         return GO_LATE;
     }
     if (x != NULL)
         entry_free(x);
+    if (PyErr_Occurred()) { /* no memory, an interrupt */
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(tb);
+        return GO_RAISE;
+    }
+    PyErr_Restore(type, value, tb);
     return GO_RAISE;
 }
 

@@ -263,8 +263,10 @@ static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
     fx_failure_free(failed);
     failed_in = r;
     failed = mem_alloc(sizeof *failed);
-    if (failed == NULL)
+    if (failed == NULL) { /* the exception alone would be raised in a wrong state */
+        PyErr_NoMemory();
         return;
+    }
     uint32_t n = r->nodes[r->steps[step].reg];
     *failed = (GraphFailure){ .node = n,
                               .n = n,
@@ -273,6 +275,7 @@ static void note_failure(const Runner *r, uint32_t step, PyObject **regs)
     if (failed->values == NULL || failed->targets == NULL) {
         fx_failure_free(failed);
         failed = NULL;
+        PyErr_NoMemory();
         return;
     }
     memset(failed->values, 0, n * sizeof(PyObject *));

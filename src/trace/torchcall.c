@@ -53,11 +53,23 @@ typedef struct Build {
     bool vague;      /* a tensor argument is */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int64_t versions[64]; /* of their twins before the call … */
-    bool grads[64];       /* … and whether they required grad */
+    uint64_t looks[64];   /* … and what they looked like */
     int nmetas;
 } Build;
 
 static Status tree(Build *b, Var *v, GArg *g, PyObject **real);
+
+/* Sizes, strides, dtype; whether it requires grad in the lowest bit. */
+static uint64_t look_of(PyObject *twin)
+{
+    TensorMeta m;
+    if (!meta_read(twin, &m))
+        return 1;
+    uint64_t h = (uint64_t)m.ndim * 31 + (uint64_t)m.storage_offset + m.dtype;
+    for (int i = 0; i < m.ndim; i++)
+        h = (h * 1000003 + (uint64_t)m.sizes[i]) * 1000003 + (uint64_t)m.strides[i];
+    return h << 1 | m.requires_grad;
+}
 
 static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
 {
@@ -84,7 +96,7 @@ static Status tensor_arg(Build *b, TensorVar *t, GArg *g, PyObject **real)
     }
     if (b->nmetas < (int)COUNT_OF(b->metas)) {
         b->versions[b->nmetas] = infer_version(*real);
-        b->grads[b->nmetas] = !known || m.requires_grad;
+        b->looks[b->nmetas] = look_of(*real);
         b->metas[b->nmetas++] = &t->v;
     }
     return ST_OK;
@@ -362,7 +374,7 @@ static Status stop_here(Tx *tx, const Node *n)
     if (tx->late && tx->graph.node.n == tx->late->node)
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     bool keeps = n->open || n->mutates_input || tx->changed;
-    if (keeps && (tx->nested > 0 || tx->modes) && (n->raises || n->open))
+    if (keeps && (tx->nested > 0 || tx->modes || tx->turned) && (n->raises || n->open))
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     if (n->open || n->mutates_input)
         SET(tx, tx->changed, 1);
@@ -384,7 +396,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (n->open && n->kind == NODE_FUNCTION)
-        TRY(open_check(tx, n->target));
+        TRY(open_check(tx, n->target, op.declared));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;
@@ -425,93 +437,28 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
     return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
 }
 
-/* -- Questions --------------------------------------------------------------------------------- */
-
-Status torch_facts(Tx *tx, const TensorVar *t)
-{
-    const Var *v = t->same ? t->same : &t->v;
-    size_t size;
-    if (v->real && v->src) {
-        const void *p = meta_facts_block(&tx->arena, v->real, &size);
-        TRY_PTR(p);
-        return guard_add(
-            &tx->guards,
-            (Guard){ .kind = GUARD_FACTS, .src = v->src, .p = p, .size = size });
-    }
-    for (size_t i = 0; i < tx->graph.node.n; i++) {
-        const Node *n = &tx->graph.node.v[i];
-        if (n->kind != NODE_INPUT)
-            continue;
-        const void *p = meta_facts_block(&tx->arena, n->example, &size);
-        TRY_PTR(p);
-        TRY(guard_add(
-            &tx->guards,
-            (Guard){ .kind = GUARD_FACTS, .src = n->src, .p = p, .size = size }));
-    }
-    return ST_OK;
-}
-
-enum { ASKS_FACTS = 1 << 8 };
-
-/* What the twins know, and which bits of doubt forbid the answer. Other questions are about the real memory. */
-static const struct Question {
-    const char *name;
-    unsigned needs;
-} questions[] = {
-    { "size", 0 },
-    { "dim", 0 },
-    { "ndimension", 0 },
-    { "numel", 0 },
-    { "nelement", 0 },
-    { "element_size", 0 },
-    { "is_floating_point", 0 },
-    { "is_complex", 0 },
-    { "is_conj", 0 },
-    { "is_neg", 0 },
-    { "is_signed", 0 },
-    { "is_same_size", 0 },
-    { "get_device", 0 },
-    { "is_distributed", 0 },
-    { "result_type", 0 },
-    { "dense_dim", 0 },
-    { "sparse_dim", 0 },
-    { "__len__", 0 },
-    { "stride", UNSURE_STRIDES },
-    { "is_contiguous", UNSURE_STRIDES },
-    { "dim_order", UNSURE_STRIDES },
-    { "storage_offset", UNSURE_STRIDES | ASKS_FACTS },
-    { "_is_view", UNSURE_VIEW },
-};
+/* -- The call to come ---------------------------------------------------------------------------- */
 
 /* A call that gave no tensor: metadata, if it is certain. */
 static Status answer(Build *b, const Node *n, TorchOp op, PyObject *result, Var **out)
 {
-    Tx *tx = b->tx;
-    const char *name = target_name(tx, n->target);
-    const struct Question *q = NULL;
-    for (size_t i = 0; i < COUNT_OF(questions) && q == NULL; i++)
-        if (strcmp(questions[i].name, name) == 0)
-            q = &questions[i];
-    if (q == NULL && op.cls == TC_SPECIAL)
-        return graph_break(tx, BRK_TORCH_CALL, "%s", name);
-    if (b->unsure & (q ? q->needs : UNSURE_ALL))
-        return graph_break(tx, BRK_LAYOUT, "%s", name);
-    for (int i = 0; q && (q->needs & ASKS_FACTS) && i < b->nmetas; i++)
-        if (AS(TensorVar, b->metas[i])->external)
-            TRY(torch_facts(tx, AS(TensorVar, b->metas[i])));
+    TRY(torch_ask(b->tx, target_name(b->tx, n->target), op, b->unsure, b->metas,
+                  b->nmetas));
     return wrap_result(b, result, NULL, 0, false, out);
 }
 
-/* A tensor that now requires grad, and others may share its memory unknown to the twins. */
-static void note_blur(const Build *b)
+/* What the call has made of its arguments. A tensor that now requires grad may share memory with others, unknown to the twins;
+ * a tensor from outside that is another one now would lead a second trace elsewhere (stop_here). */
+static void note_changes(const Build *b)
 {
     Tx *tx = b->tx;
     for (int i = 0; i < b->nmetas; i++) {
         const TensorVar *t = AS(TensorVar, b->metas[i]);
-        TensorMeta m;
-        if (!b->grads[i] && (t->external || t->vague) &&
-            (!meta_read(t->meta, &m) || m.requires_grad))
+        uint64_t now = look_of(t->meta);
+        if ((t->external || t->vague) && !(b->looks[i] & 1) && (now & 1))
             SET(tx, tx->blurred, 1);
+        if (t->external && now != b->looks[i])
+            SET(tx, tx->turned, 1);
     }
 }
 
@@ -584,7 +531,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
                            "a change that may be one of an inference tensor");
     TRY(add_node(&b, &n, op, &id));
     if (op.mutates)
-        note_blur(&b);
+        note_changes(&b);
     b.vague = (op.view || op.may_alias) && (b.vague || (b.unsure & UNSURE_STRIDES));
     bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
     Var *r;

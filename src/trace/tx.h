@@ -86,6 +86,7 @@ struct Tx {
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
+    uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
     Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
@@ -102,7 +103,9 @@ struct Tx {
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *
         modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
-    bool no_modes;     /* after one that would have: regions are breaks */
+    bool no_modes; /* after one that would have: regions are breaks */
+    uintptr_t
+        turned; /* … and is not what it was before: sizes, strides, requires_grad. journalled */
     uintptr_t changed; /* a node changes what is outside of the graph. journalled */
     const struct GraphFailure
         *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
@@ -180,6 +183,8 @@ Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
 Status except_handled(
     Tx *tx, Var **out); /* sys.exception() of the traced program, asked for; NULL: None */
+/* Is the exception one of a class, or of one of a tuple of classes? */
+Status except_matches_var(Tx *tx, Var *exc, Var *cls, bool *yes);
 /* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
 Status except_traceback(Tx *tx, Var **out);
 bool exc_matches(Tx *tx, PyObject *type); /* of tx->exc, built-in classes only */

@@ -141,3 +141,17 @@ def key_with_its_own_equality(x):
 @program()
 def caches(x):
     return x + 1, typed(1), typed(1.0), typed(True), typed(1, pair=(int, (str, 2))), typed.cache_info()
+
+
+ONE, SEVEN = 1, 7
+
+
+@program(lambda: (T(), 1, 1), lambda: (T(), 1, 2), lambda: (T(), 1, True), lambda: (T(), 1.5, 2.5), lambda: (T(), 7, 7))
+def identity_of_numbers(x, a, b):
+    return x + 1, a is b, a is ONE, b is not ONE, a is SEVEN
+
+
+@program(lambda: (T(), 100000), lambda: (T(), int("100000")))
+def identity_of_large_numbers(x, n):
+    m = n
+    return x + 1, n is m, n is not None, n is ONE

@@ -1,7 +1,6 @@
-"""Modules and hooks."""
+"""Modules."""
 import torch
 from torch import nn
-from torch.nn.utils import parametrize
 from kit import T, program
 
 torch.manual_seed(0)
@@ -100,81 +99,6 @@ def train_and_eval(x):
     return a, b, c, d, mean, flags, DROP[2].num_batches_tracked
 
 
-@program(x23)
-def forward_hooks(x):
-    m, seen = Block(), []
-
-    def pre(mod, args):
-        seen.append(("pre", len(args)))
-        return (args[0] + 1,)
-
-    def post(mod, args, out):
-        seen.append(("post", mod is m, out.shape[0]))
-        return out * 2
-
-    def with_kwargs(mod, args, kwargs):
-        seen.append(sorted(kwargs))
-        return args, {"extra": 1.0}
-    h1, h2 = m.register_forward_pre_hook(pre), m.register_forward_hook(post)
-    h3 = m.register_forward_pre_hook(with_kwargs, with_kwargs=True)
-    a = m(x, extra=5)
-    h1.remove()
-    b = m(x)
-    h2.remove(), h3.remove()
-    return a - m(x), b, seen, m.count
-
-
-HOOKED = Block()
-HOOKS = []
-
-
-@program(x23)
-def hooks_come_and_go(x):
-    a = HOOKED(x)
-    if len(HOOKS) < 2:
-        HOOKS.append(HOOKED.register_forward_hook(lambda m, i, o: LOG.append("hook") or o + len(HOOKS)))
-    else:
-        HOOKS.pop(0).remove()
-    b = HOOKED(x)
-    return a, b, len(HOOKED._forward_hooks)
-
-
-@program(grad)
-def backward_hooks(x):
-    m, seen = nn.Linear(3, 2), []
-    with torch.no_grad():
-        m.weight.fill_(0.5), m.bias.zero_()
-    m.register_full_backward_hook(lambda mod, gi, go: seen.append(("full", gi[0].sum().item(), go[0].shape[0])))
-    m.weight.register_hook(lambda g: g * 10)
-    y = m(x)
-    y.register_hook(lambda g: seen.append(("out", g.sum().item())))
-    y.sum().backward()
-    return y, m.weight.grad, x.grad, seen
-
-
-class Raising(nn.Module):
-    def forward(self, x):
-        self.before = x + 1
-        raise ValueError("in forward")
-
-
-@program(x23)
-def hooks_and_exceptions(x):
-    def refuse(mod, args):
-        seen.append("pre")
-        if len(seen) > 3:
-            raise KeyError("refused")
-    m, seen = Raising(), []
-    m.register_forward_pre_hook(refuse)
-    m.register_forward_hook(lambda mod, i, o: seen.append("never"))
-    for _ in range(3):
-        try:
-            m(x + len(seen))
-        except (ValueError, KeyError) as e:
-            seen.append(str(e))
-    return m.before * 2, seen
-
-
 SHARED = nn.Linear(3, 3)
 
 
@@ -204,35 +128,6 @@ def shared_weights(x):
     return y, TIED(x), g, TIED.b.weight is SHARED.weight, len(list(TIED.parameters())), len(list(TIED.modules()))
 
 
-class Late(nn.Module):
-    """Makes its parts on the first call."""
-
-    def __init__(self):
-        super().__init__()
-        self.inner = None
-        self.cache = {}
-
-    def forward(self, x):
-        if self.inner is None:
-            self.inner = nn.Linear(x.shape[-1], 2)
-            nn.init.constant_(self.inner.weight, 0.25)
-            nn.init.zeros_(self.inner.bias)
-        if x.shape[0] not in self.cache:
-            self.cache[x.shape[0]] = torch.ones(x.shape[0], 1) * len(self.cache)
-            self.register_buffer(f"seen_{x.shape[0]}", x.detach().clone())
-        return self.inner(x) + self.cache[x.shape[0]]
-
-
-LATE = Late()
-
-
-@program(x23, x43)
-def made_on_the_first_call(x):
-    y = LATE(x)
-    z = LATE(x + 1)
-    return y, z, list(LATE._buffers), [n for n, _ in LATE.named_parameters()], sorted(LATE.cache)
-
-
 @program(x23)
 def attributes_change(x):
     a = BLOCK(x)
@@ -246,37 +141,6 @@ def attributes_change(x):
     kept.bias.data = kept.bias.data * 2
     kept.weight = nn.Parameter(torch.ones(3, 3) * BLOCK.count)
     return a, b, c, BLOCK(x), "scale" in vars(BLOCK), "lin" in BLOCK._modules, BLOCK.lin is kept
-
-
-class Double(nn.Module):
-    def forward(self, w):
-        LOG.append("double")
-        return w * 2
-
-
-@program(x23)
-def parametrized(x):
-    m = nn.Linear(3, 3, bias=False)
-    with torch.no_grad():
-        m.weight.copy_(torch.eye(3))
-    parametrize.register_parametrization(m, "weight", Double())
-    y = m(x)
-    with parametrize.cached():
-        z = m(x) + m(x)
-    y.sum().backward()
-    return y, z, m.parametrizations.weight.original.grad, parametrize.is_parametrized(m), type(m).__name__
-
-
-PARAMETRIZED = nn.Linear(3, 2, bias=False)
-parametrize.register_parametrization(PARAMETRIZED, "weight", Double())
-NORMED = torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
-
-
-@program(x23, x43)
-def parametrized_before(x):
-    y = PARAMETRIZED(x) + NORMED(x)
-    y.mean().backward()
-    return y, grads(PARAMETRIZED), grads(NORMED), PARAMETRIZED.weight
 
 
 @program(x23, grad)
@@ -345,43 +209,6 @@ def module_api(x):
     return m(x), m.none, [p.requires_grad for p in m.parameters()], repr(m[0]), m.get_submodule("1.lin") is m[1].lin, hasattr(m, "missing")
 
 
-class Wrapper(nn.Module):
-    """Passes attributes through to what it wraps."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def __getattr__(self, name):
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(self.inner, name)
-
-    def __setattr__(self, name, value):
-        LOG.append(name)
-        super().__setattr__(name, value)
-
-    def forward(self, *args, **kwargs):
-        self.last = self.inner(*args, **kwargs)
-        return self.last + self.scale
-
-
-WRAPPER = Wrapper(BLOCK)
-
-
-@program(x23)
-def wrapped(x):
-    y = WRAPPER(x)
-    w = Wrapper(nn.Linear(3, 1, bias=False))
-    told = []
-    try:
-        w(x)
-    except AttributeError as e:
-        told.append(str(e))
-    return y, WRAPPER.last is y, WRAPPER.lin.weight.shape, told, w.in_features, WRAPPER.count
-
-
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -406,28 +233,6 @@ def recurrent(x, steps):
     out, h = RECURRENT(x, steps)
     RECURRENT.state = RECURRENT.state.detach()
     return out, h, RECURRENT.state
-
-
-class Gate(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, scale):
-        ctx.save_for_backward(x)
-        ctx.scale = scale
-        return x * scale
-
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        return g * ctx.scale * x, None
-
-
-@program(grad)
-def autograd_function(x):
-    y = Gate.apply(x, 3)
-    y.sum().backward()
-    with torch.no_grad():
-        z = Gate.apply(x, 2)
-    return y, x.grad, z
 
 
 @program(x23)
@@ -456,29 +261,123 @@ def call_forms(x):
     return a + b + c + f(x), g(x), nn.functional.linear(x, **{"weight": block.lin.weight}), block.count, list(map(block.lin, [x]))
 
 
-class Stateful(nn.Module):
-    names = []
+class Experts(nn.Module):
+    """Routes rows to experts by data."""
 
-    def __init__(self):
+    def __init__(self, n=3):
         super().__init__()
-        self.w = nn.Parameter(torch.ones(3))
-        self.history = []
+        self.gate = nn.Linear(3, n)
+        self.experts = nn.ModuleList(nn.Linear(3, 3) for _ in range(n))
+        self.used = {}
 
     def forward(self, x):
-        self.names.append(len(self.history))
-        self.history.append(x)
-        if len(self.history) > 2:
-            self.history = self.history[-1:]
-        y = sum(self.history) * self.w
-        self.last, self.prev = y.detach(), getattr(self, "last", None)
-        return y
+        top = self.gate(x).argmax(-1)
+        out = torch.zeros_like(x)
+        for k, expert in enumerate(self.experts):
+            rows = top == k
+            if rows.any():
+                out[rows] = expert(x[rows])
+                self.used[k] = self.used.get(k, 0) + int(rows.sum())
+        return out
 
 
-STATEFUL = Stateful()
+EXPERTS = Experts()
+
+
+@program(x23, x43)
+def experts(x):
+    y = EXPERTS(x)
+    y.sum().backward()
+    return y, EXPERTS.used, [p.grad is None for p in EXPERTS.parameters()], grads(EXPERTS)
+
+
+class Embedder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok = nn.Embedding(5, 3, padding_idx=0)
+        self.norm = nn.LayerNorm(3)
+        self.head = nn.Linear(3, 5, bias=False)
+        self.head.weight = self.tok.weight
+        self.register_buffer("position", torch.arange(4), persistent=False)
+
+    def forward(self, ids, labels=None):
+        h = self.norm(self.tok(ids) + self.position[: ids.shape[-1], None])
+        logits = self.head(h)
+        if labels is None:
+            return logits, None
+        return logits, nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten(), ignore_index=-100)
+
+
+EMBEDDER = Embedder()
+
+
+@program(lambda: (torch.tensor([[1, 2, 0]]), None), lambda: (torch.tensor([[1, 2, 0]]), torch.tensor([[2, -100, 1]])), lambda: (torch.tensor([3, 4]), None))
+def embedder(ids, labels):
+    logits, loss = EMBEDDER(ids, labels)
+    if loss is not None:
+        loss.backward()
+    return logits, loss, grads(EMBEDDER), EMBEDDER.tok.weight is EMBEDDER.head.weight
+
+
+@program(x23, x43)
+def containers_change(x):
+    m = nn.ModuleList([nn.Identity(), nn.ReLU()])
+    m.append(nn.Tanh())
+    m.insert(0, nn.Sigmoid())
+    m[1] = BLOCK
+    m.extend([nn.Flatten(), nn.Softmax(-1)])
+    del m[-2]
+    d = nn.ModuleDict({"a": nn.ReLU()})
+    d["b"] = m[0]
+    d.update({"c": nn.Identity()})
+    gone = d.pop("a")
+    y = x
+    for layer in m:
+        y = layer(y)
+    for name, layer in d.items():
+        y = y + len(name) * layer(y)
+    return y, len(m), list(d), gone(x), [n for n, _ in m.named_children()], BLOCK.count
 
 
 @program(x23)
-def stateful(x):
-    y = STATEFUL(x)
-    z = STATEFUL(y)
-    return z, STATEFUL.prev is not None, len(STATEFUL.history), STATEFUL.last * 2
+def lists_of_plain_modules(x):
+    layers = [nn.Linear(3, 3), BLOCK, nn.ReLU(), torch.sin, lambda v: v * 2]
+    nn.init.eye_(layers[0].weight), nn.init.ones_(layers[0].bias)
+    seen = []
+    for k, f in enumerate(layers):
+        x = f(x)
+        seen.append((k, isinstance(f, nn.Module), callable(f)))
+        if isinstance(f, nn.Linear) and f.in_features == f.out_features:
+            f.bias.data.zero_()
+            x = x + f(x)
+    layers[0].weight.requires_grad_(False)
+    return x, seen, layers[0].weight.requires_grad, sum(p.numel() for f in layers if isinstance(f, nn.Module) for p in f.parameters())
+
+
+class Residual(nn.Module):
+    def __init__(self, *inner, scale=1.0):
+        super().__init__()
+        self.inner = nn.Sequential(*inner)
+        self.scale = nn.Parameter(torch.tensor(scale)) if scale else None
+
+    def extra_repr(self):
+        return f"scaled={self.scale is not None}"
+
+    def forward(self, x):
+        if self.scale is None:
+            return x + self.inner(x)
+        return x + self.scale * self.inner(x)
+
+
+RESIDUAL = Residual(Residual(nn.Linear(3, 3), nn.GELU(), scale=0), nn.Dropout(0.3), scale=0.5)
+
+
+@program(x23, grad)
+def nested_residuals(x):
+    RESIDUAL.train()
+    a = RESIDUAL(x)
+    RESIDUAL.eval()
+    b = RESIDUAL(x)
+    b.sum().backward()
+    RESIDUAL.inner[0].scale, RESIDUAL.scale = RESIDUAL.scale, RESIDUAL.inner[0].scale
+    return a, b, grads(RESIDUAL), [n for n, _ in RESIDUAL.named_parameters()], RESIDUAL.scale is None, repr(RESIDUAL)
