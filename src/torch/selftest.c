@@ -5,7 +5,6 @@
  */
 #include "guard/guard.h"
 #include "torch/infer.h"
-#include <time.h>
 
 /* -- Metadata and ambient state ----------------------------------------------- */
 
