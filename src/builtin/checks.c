@@ -34,6 +34,17 @@ static Status check_all_with(Tx *tx, const Args *a, Var **out)
     return all_true(tx, args_get(a, 1, "cond"), out);
 }
 
+/* The scan of state space models takes torch's associative_scan where it is compiled, which a trace does not have; else a loop, which it
+ * has, and which rounds as the model does plainly. */
+static Status compiling(Tx *tx, const Args *a, Var **out)
+{
+    if (tx->top == NULL || PyUnicode_CompareWithASCIIString(tx->top->code->co->co_name,
+                                                            "mamba_selective_scan") != 0)
+        return ST_DECLINE;
+    *out = tx_bool(tx, false);
+    return ST_OK;
+}
+
 /* What torch.distributions gives for a lazy property of a class: made for real, since nothing of it changes. */
 static Status lazy_property(Tx *tx, const Args *a, Var **out)
 {
@@ -50,6 +61,7 @@ static Status lazy_property(Tx *tx, const Args *a, Var **out)
 }
 
 const Handler handlers_checks[] = {
+    { "transformers.utils.import_utils.is_torchdynamo_compiling", 0, 0, compiling, NULL },
     { "torch.distributions.utils._lazy_property_and_property", 1, 1, lazy_property, NULL },
     { "torch._check_tensor_all", 0, 2, check_all, "cond message" },
     { "torch._check_tensor_all_with", 1, 3, check_all_with, "error_type cond message" },

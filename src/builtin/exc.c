@@ -4,6 +4,7 @@
  * Exception classes are too many for rows: exc_match() knows them by what they are. A class whose constructor is written in
  * Python goes through the generic way, which ends in BaseException.__new__ and __init__ here.
  */
+#include "builtin/group.h"
 #include "builtin/help.h"
 #include "var/exc.h"
 
@@ -56,6 +57,8 @@ static Status make_checked(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var *
 
 static Status make(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var **out)
 {
+    if (is_group_class(t))
+        return group_new(tx, t, v, n, out);
     return plain_constructor(t) ? exc_new(tx, t, v, n, out)
                                 : make_checked(tx, t, v, n, out);
 }
@@ -86,12 +89,16 @@ static Status call_class(Tx *tx, PyTypeObject *t, const Args *a, Var **out)
 /* X.__new__(cls, *args): keeps args, whatever __init__ makes of them. */
 static Status call_new(Tx *tx, PyTypeObject *owner, const Args *a, Var **out)
 {
-    if (a->n < 1 || owner->tp_new != base_exception()->tp_new)
+    bool group = owner == (PyTypeObject *)PyExc_BaseExceptionGroup;
+    if (a->n < 1 || (owner->tp_new != base_exception()->tp_new && !group))
         return ST_DECLINE;
     Var *cls = a->v[0];
     TRY(var_real(tx, &cls));
     if (cls->kind != &kind_class || !cls->real || !PyExceptionClass_Check(cls->real))
         return ST_DECLINE;
+    if (group)
+        return a->nkw ? ST_DECLINE
+                      : group_new(tx, (PyTypeObject *)cls->real, a->v + 1, a->n - 1, out);
     return exc_new(tx, (PyTypeObject *)cls->real, a->v + 1, a->n - 1, out);
 }
 
@@ -100,7 +107,8 @@ static Status call_new(Tx *tx, PyTypeObject *owner, const Args *a, Var **out)
 static Status init(Tx *tx, PyTypeObject *owner, ExcVar *e, const Args *a, Var **out)
 {
     Var *t;
-    if (a->nkw || !plain_constructor(owner))
+    if (a->nkw ||
+        (!plain_constructor(owner) && owner != (PyTypeObject *)PyExc_BaseExceptionGroup))
         return ST_DECLINE;
     TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
     AS(TupleVar, t)->n = a->n - 1;
@@ -162,6 +170,10 @@ static Status call_method(Tx *tx, PyDescrObject *d, const Args *a, Var **out)
     ExcVar *e = AS(ExcVar, self);
     if (strcmp(name, "__init__") == 0)
         return init(tx, d->d_type, e, a, out);
+    if (d->d_type == (PyTypeObject *)PyExc_BaseExceptionGroup &&
+        (strcmp(name, "split") == 0 || strcmp(name, "subgroup") == 0 ||
+         strcmp(name, "derive") == 0))
+        return group_method(tx, name, self, a, out);
     if (strcmp(name, "__setattr__") == 0 && a->n == 3)
         return set_attribute(tx, self, a, out);
     if (a->nkw == 0 && a->n == 1 && strcmp(name, "__str__") == 0)

@@ -68,15 +68,18 @@ Status register_call(Tx *tx, PyObject *fn, const Args *a, Var **out)
 {
     switch (kind_of(fn)) {
     case REG_GRAPH_OP:
-        return torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .user = true }, a,
+        return torch_call(tx, fn, false,
+                          (TorchOp){ .cls = TC_NODE, .user = true, .declared = true }, a,
                           out);
     case REG_DISABLE: return graph_break(tx, BRK_DISABLED, "%R", fn);
     case REG_BREAK: return graph_break(tx, BRK_ASKED, "%R", fn);
     case REG_TRUE: *out = tx->true_; return ST_OK;
     default:
         return torch_says(fn, "_allowed_callable_ids")
-                   ? torch_call(tx, fn, false, (TorchOp){ .cls = TC_NODE, .user = true },
-                                a, out)
+                   ? torch_call(
+                         tx, fn, false,
+                         (TorchOp){ .cls = TC_NODE, .user = true, .declared = true }, a,
+                         out)
                    : ST_DECLINE;
     }
 }

@@ -118,10 +118,8 @@ static bool keep_what_may_fail(Graph *g)
 
 static void prune(Emit *e, Graph *g)
 {
-    const Options *o = e->point->options;
-    g->keep = e->tx->late == NULL && o && o->backend && hand_off_own(o->backend)
-                  ? graph_hazard(g)
-                  : 0;
+    /* Whatever the backend: it may give back our own runner, which needs them. */
+    g->keep = e->tx->late == NULL ? graph_hazard(g) : 0;
     e->nops = graph_prune(g, e->outputs.v, (int)e->outputs.n);
 }
 

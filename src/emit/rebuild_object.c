@@ -313,11 +313,34 @@ bool build_exc_late(Var *v)
     return x->cause || x->context || x->suppress || x->members.n || (d && d->writes.n);
 }
 
+/* Its exceptions are those that the list given for them had then. */
+static bool changed_group(ExcVar *x)
+{
+    if (x->excs == NULL || x->args == NULL || x->args->n != 2)
+        return x->excs != NULL;
+    if (emit_settled(x->args->items[0]) != emit_settled(x->message))
+        return true;
+    Var *given = emit_settled(x->args->items[1]);
+    bool list = given->kind->id == KIND_list, tuple = given->kind->id == KIND_tuple;
+    Var **v = list    ? AS(ListVar, given)->items.v
+              : tuple ? AS(TupleVar, given)->items
+                      : NULL;
+    size_t n = list    ? AS(ListVar, given)->items.n
+               : tuple ? (size_t)AS(TupleVar, given)->n
+                       : 0;
+    bool same = v && n == (size_t)x->excs->n && given->real == NULL;
+    for (size_t i = 0; same && i < n; i++)
+        same = emit_settled(v[i]) == emit_settled(x->excs->items[i]);
+    return !same;
+}
+
 Status build_exc(Emit *e, Item *it)
 {
     if (AS(ExcVar, it->v)->raised || AS(ExcVar, it->v)->partial)
         return graph_break(e->tx, BRK_REBUILD, "a %s that was raised",
                            it->v->type->tp_name);
+    if (changed_group(AS(ExcVar, it->v)))
+        return graph_break(e->tx, BRK_REBUILD, "a group whose list has changed since");
     put_helper(e, HELPER_make_exc);
     TRY(emit_load_obj(e, (PyObject *)it->v->type));
     TRY(put_exc_args(e, AS(ExcVar, it->v)));

@@ -125,6 +125,7 @@ typedef struct TorchOp {
     bool view;      /* result shares memory */
     bool syncs;     /* result depends on data: item, nonzero, tolist … -> break */
     bool user;      /* runs user Python */
+    bool declared;   /* … of which the program has said that it may stand in a graph */
     bool structured; /* result may be something other than a single tensor */
     bool pure; /* a dead node may be dropped once its shapes are known to fit (rule 14) */
     bool loose; /* strides, or whether the result is a view, depend on more than metadata … */

@@ -62,6 +62,7 @@ Status raise_var(Tx *tx, Var *exc)
 {
     if (exc->kind == &kind_exc) {
         SET(tx, AS(ExcVar, exc)->raised, 1);
+        SET(tx, AS(ExcVar, exc)->tb, ++tx->tracebacks);
         TRY(chain(tx, AS(ExcVar, exc)));
     }
     tx->exc = exc;
@@ -253,6 +254,11 @@ Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes)
     return ST_OK;
 }
 
+Status except_matches_var(Tx *tx, Var *exc, Var *cls, bool *yes)
+{
+    return except_matches(tx, exc, cls, yes);
+}
+
 /* -- Unwinding ---------------------------------------------------------------------------- */
 
 static const ExcEntry *handler_of(Frame *f)
@@ -338,6 +344,8 @@ Status except_unwind(Tx *tx, Frame *base)
         TRY(leave_slots(tx, f, 0));
         SET(tx, tx->top, f->up);
         tx->depth--;
+        if (tx->exc->kind == &kind_exc) /* the frame above adds its line */
+            SET(tx, AS(ExcVar, tx->exc)->tb, ++tx->tracebacks);
         if (f->gen) {
             Status st = generator_ends(tx, f);
             if (st != ST_RAISE)

@@ -165,13 +165,21 @@ static void look_at_operator(Search *s, PyObject *target)
     Py_XDECREF(def);
 }
 
-Status open_check(Tx *tx, PyObject *target)
+Status open_check(Tx *tx, PyObject *target, bool declared)
 {
     Search s = { .worst = STATE_NONE };
     if (PyFunction_Check(target))
         look_into(&s, target, 0);
     else
         look_at_operator(&s, target);
+    if (declared && PyFunction_Check(target) && !tx->class_writes) {
+        bool seen =
+            false; /* the program vouches for it, but for what is not written yet */
+        if (s.worst != STATE_NONE && tx->dirty.n > 0)
+            TRY(open_reaches(tx, target, &seen));
+        if (!seen)
+            return ST_OK;
+    }
     if (s.worst == STATE_KEEPS)
         return graph_break(tx, BRK_SIDE_EFFECT, "an operator in Python that refers to %S",
                            s.name ? s.name : Py_None);

@@ -194,6 +194,8 @@ static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
 /* An argument as a tree over nodes, and as the object that inference sees. */
 static Status tree(Build *b, Var *v, GArg *g, PyObject **real)
 {
+    if (tx_deep(b->tx))
+        return graph_break(b->tx, BRK_RECURSION, "%s", "arguments of an operation");
     Tx *tx = b->tx;
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor)
@@ -394,7 +396,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (n->open && n->kind == NODE_FUNCTION)
-        TRY(open_check(tx, n->target));
+        TRY(open_check(tx, n->target, op.declared));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;
@@ -435,80 +437,13 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
     return wrap_result(&b, meta, tx_keep(tx, b.device), id, b.external, out);
 }
 
-/* -- Questions --------------------------------------------------------------------------------- */
-
-Status torch_facts(Tx *tx, const TensorVar *t)
-{
-    const Var *v = t->same ? t->same : &t->v;
-    size_t size;
-    if (v->real && v->src) {
-        const void *p = meta_facts_block(&tx->arena, v->real, &size);
-        TRY_PTR(p);
-        return guard_add(
-            &tx->guards,
-            (Guard){ .kind = GUARD_FACTS, .src = v->src, .p = p, .size = size });
-    }
-    for (size_t i = 0; i < tx->graph.node.n; i++) {
-        const Node *n = &tx->graph.node.v[i];
-        if (n->kind != NODE_INPUT)
-            continue;
-        const void *p = meta_facts_block(&tx->arena, n->example, &size);
-        TRY_PTR(p);
-        TRY(guard_add(
-            &tx->guards,
-            (Guard){ .kind = GUARD_FACTS, .src = n->src, .p = p, .size = size }));
-    }
-    return ST_OK;
-}
-
-enum { ASKS_FACTS = 1 << 8 };
-
-/* What the twins know, and which bits of doubt forbid the answer. Other questions are about the real memory. */
-static const struct Question {
-    const char *name;
-    unsigned needs;
-} questions[] = {
-    { "size", 0 },
-    { "dim", 0 },
-    { "ndimension", 0 },
-    { "numel", 0 },
-    { "nelement", 0 },
-    { "element_size", 0 },
-    { "is_floating_point", 0 },
-    { "is_complex", 0 },
-    { "is_conj", 0 },
-    { "is_neg", 0 },
-    { "is_signed", 0 },
-    { "is_same_size", 0 },
-    { "get_device", 0 },
-    { "is_distributed", 0 },
-    { "result_type", 0 },
-    { "dense_dim", 0 },
-    { "sparse_dim", 0 },
-    { "__len__", 0 },
-    { "stride", UNSURE_STRIDES },
-    { "is_contiguous", UNSURE_STRIDES },
-    { "dim_order", UNSURE_STRIDES },
-    { "storage_offset", UNSURE_STRIDES | ASKS_FACTS },
-    { "_is_view", UNSURE_VIEW },
-};
+/* -- The call to come ---------------------------------------------------------------------------- */
 
 /* A call that gave no tensor: metadata, if it is certain. */
 static Status answer(Build *b, const Node *n, TorchOp op, PyObject *result, Var **out)
 {
-    Tx *tx = b->tx;
-    const char *name = target_name(tx, n->target);
-    const struct Question *q = NULL;
-    for (size_t i = 0; i < COUNT_OF(questions) && q == NULL; i++)
-        if (strcmp(questions[i].name, name) == 0)
-            q = &questions[i];
-    if (q == NULL && op.cls == TC_SPECIAL)
-        return graph_break(tx, BRK_TORCH_CALL, "%s", name);
-    if (b->unsure & (q ? q->needs : UNSURE_ALL))
-        return graph_break(tx, BRK_LAYOUT, "%s", name);
-    for (int i = 0; q && (q->needs & ASKS_FACTS) && i < b->nmetas; i++)
-        if (AS(TensorVar, b->metas[i])->external)
-            TRY(torch_facts(tx, AS(TensorVar, b->metas[i])));
+    TRY(torch_ask(b->tx, target_name(b->tx, n->target), op, b->unsure, b->metas,
+                  b->nmetas));
     return wrap_result(b, result, NULL, 0, false, out);
 }
 

@@ -10,10 +10,15 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
-Status open_check(Tx *tx, PyObject *target);
+Status open_check(Tx *tx, PyObject *target, bool declared);
+/* May the function see one of the changed objects? (reach.c) */
+Status open_reaches(Tx *tx, PyObject *function, bool *yes);
 
 /* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
 Status torch_facts(Tx *tx, const TensorVar *t);
+/* A question about tensors that a call has answered without one: an answer that is not certain is a break (torchask.c). */
+Status torch_ask(Tx *tx, const char *name, TorchOp op, unsigned unsure,
+                 Var *const *tensors, int n);
 
 /* An operation whose number is a tensor, as operations on tensors (split.c); ST_DECLINE: it is no such call. */
 Status torch_split(Tx *tx, const char *name, const Args *a, Var **out);

@@ -86,6 +86,9 @@ struct Tx {
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
+    uintptr_t
+        weak_drops; /* existing values with weak references that were let go; journalled */
+    uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
     Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
@@ -182,6 +185,8 @@ Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
 Status except_handled(
     Tx *tx, Var **out); /* sys.exception() of the traced program, asked for; NULL: None */
+/* Is the exception one of a class, or of one of a tuple of classes? */
+Status except_matches_var(Tx *tx, Var *exc, Var *cls, bool *yes);
 /* A traceback cannot be modelled: passing it on is fine, looking into it breaks. */
 Status except_traceback(Tx *tx, Var **out);
 bool exc_matches(Tx *tx, PyObject *type); /* of tx->exc, built-in classes only */

@@ -74,6 +74,17 @@ Status exc_base_str(Tx *tx, ExcVar *e, Var **out)
     PyTypeObject *base = c_base(e->v.type);
     PyObject *shadow;
     Var *args;
+    if (e->excs) {
+        PyObject *s;
+        TRY(var_str(tx, e->message, &args));
+        TRY(var_const(tx, args, &s));
+        if (s == NULL)
+            return graph_break(tx, BRK_NO_SLOT, "str() of %s", e->v.type->tp_name);
+        return const_new(tx,
+                         PyUnicode_FromFormat("%S (%zd sub-exception%s)", s, e->excs->n,
+                                              e->excs->n > 1 ? "s" : ""),
+                         out);
+    }
     if (base == (PyTypeObject *)PyExc_KeyError && nargs(e) == 1)
         return var_repr(tx, e->args->items[0], out);
     if (!simple_text(base) && base != (PyTypeObject *)PyExc_KeyError) {
@@ -154,6 +165,10 @@ Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
     PyTypeObject *base = c_base(e->v.type);
     if (named(name, "args"))
         return args_tuple(tx, e, out);
+    if (e->excs && (named(name, "message") || named(name, "exceptions"))) {
+        *out = named(name, "message") ? e->message : &e->excs->v;
+        return ST_OK;
+    }
     if (named(name, "__cause__") || named(name, "__context__")) {
         Var *v = named(name, "__cause__") ? e->cause : e->context;
         *out = v ? v : tx_none(tx);
@@ -285,6 +300,8 @@ static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
     Var *v;
     if (value == NULL || e->members.n)
         return graph_break(tx, BRK_NO_SLOT, "store to %s", PyUnicode_AsUTF8(name));
+    if (e->excs && named(name, "args")) /* message and exceptions stay as they were made */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "store to args of a group");
     if (named(name, "args"))
         return set_args(tx, e, value);
     if (named(name, "__suppress_context__")) {

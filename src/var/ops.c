@@ -75,6 +75,49 @@ static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
                        a->type->tp_name);
 }
 
+/* The very object behind a number: as it lies at its source, or the program's own constant; NULL: one that is yet to be computed, or any
+ * equal one. */
+static PyObject *number_object(Var *v, Source **src)
+{
+    Expr *e = v->kind == &kind_scalar ? AS(ScalarVar, v)->e : NULL;
+    *src = e && e->kind == EX_LEAF ? e->src : NULL;
+    if (e)
+        return *src ? e->value : NULL;
+    return v->kind == &kind_const && !v->by_value ? v->real : NULL;
+}
+
+/* One of the ints that CPython has once, for good. */
+static bool only_one(PyObject *o)
+{
+    int over = 1;
+    long n = PyLong_CheckExact(o) ? PyLong_AsLongAndOverflow(o, &over) : 0;
+    if (over || n < -5 || n > 256)
+        return false;
+    PyObject *small = PyLong_FromLong(n);
+    Py_XDECREF(small);
+    return small == o;
+}
+
+/* Different values are different objects. One small int is one object, as long as the sources have just that. */
+static Status is_number(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    Source *from[2];
+    PyObject *x = number_object(a, &from[0]), *y = number_object(b, &from[1]);
+    *yes = x && x == y && only_one(x);
+    for (int i = 0; *yes && i < 2; i++)
+        if (from[i])
+            TRY(guard_is(&tx->guards, from[i], x));
+    if (*yes)
+        return ST_OK;
+    TRY(var_const(tx, a, &x));
+    TRY(var_const(tx, b, &y));
+    int same = x && y ? PyObject_RichCompareBool(x, y, Py_EQ) : 1;
+    if (same < 0)
+        return raise_now(tx);
+    return same ? graph_break(tx, BRK_IDENTITY, "numbers of type %s", a->type->tp_name)
+                : ST_OK;
+}
+
 static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
 {
     if (a->type != b->type) {
@@ -88,7 +131,7 @@ static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
         *yes = x == y;
         return ST_OK;
     }
-    return graph_break(tx, BRK_IDENTITY, "numbers of type %s", a->type->tp_name);
+    return is_number(tx, a, b, yes);
 }
 
 Status var_is(Tx *tx, Var *a, Var *b, bool *yes)

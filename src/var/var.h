@@ -238,6 +238,9 @@ typedef struct ExcVar {
     TupleVar *args;
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
+    TupleVar *excs;   /* of a group: its exceptions */
+    Var *message;     /* of a group */
+    uintptr_t tb;     /* a number for its traceback: equal ones are one; journalled */
     uintptr_t raised; /* journalled: it has a traceback, which only a real raise makes */
     DictVar *attrs;   /* journalled */
     KeyMap members;   /* C fields that its args do not give: descriptor -> constant */

@@ -1,9 +1,11 @@
 """heapq, bisect, re with functions, whole numbers from objects, keys that are subclasses of str and int."""
 import bisect
+import collections
 import functools
 import heapq
 import math
 import re
+import weakref
 
 import torch
 from kit import T, program
@@ -141,3 +143,44 @@ def key_with_its_own_equality(x):
 @program()
 def caches(x):
     return x + 1, typed(1), typed(1.0), typed(True), typed(1, pair=(int, (str, 2))), typed.cache_info()
+
+
+ONE, SEVEN = 1, 7
+
+
+@program(lambda: (T(), 1, 1), lambda: (T(), 1, 2), lambda: (T(), 1, True), lambda: (T(), 1.5, 2.5), lambda: (T(), 7, 7))
+def identity_of_numbers(x, a, b):
+    return x + 1, a is b, a is ONE, b is not ONE, a is SEVEN
+
+
+@program(lambda: (T(), 100000), lambda: (T(), int("100000")))
+def identity_of_large_numbers(x, n):
+    m = n
+    return x + 1, n is m, n is not None, n is ONE
+
+
+class Line(collections.deque):
+    pass
+
+
+class Kept:
+    pass
+
+
+@program()
+def deques_of_a_subclass(x):
+    d = Line([1, 2])
+    e = d
+    e += [3]
+    return x + len(d), d * 2, d + collections.deque([4]), d.copy(), e is d
+
+
+@program(graphs=0)
+def weak_reference_behind_a_drop(x):
+    o = Kept()
+    print(end="")
+    r = weakref.ref(o)
+    print(end="")
+    there = r() is o
+    del o
+    return x + 1, there, r()

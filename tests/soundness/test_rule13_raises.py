@@ -232,8 +232,12 @@ def test_each_combination(raiser, writer, body):
         check(observe(compiled, i), observe(fn, i))
 
 
-def graphs_of(fn, *args):
-    return jedlik.explain(fn)(*args).graph_count
+@pytest.mark.parametrize("raiser", [index, cross_entropy, custom_op])
+def test_backends_that_give_back_what_they_were_given(raiser):
+    fn = handled_body(raiser, write_view)
+    compiled = jedlik.compile(fn, backend=lambda gm, inputs: gm.forward)
+    for i in (GOOD, BAD, GOOD, BAD):
+        check(observe(compiled, i), observe(fn, i))
 
 
 def test_it_is_one_graph():
@@ -359,4 +363,106 @@ def shape_of_input(s, x, i):
 def test_inputs_that_turn_into_others(fn):
     compiled = jedlik.compile(fn, backend="eager")
     for i in (torch.tensor([0]), BAD, torch.tensor([0]), BAD):
+        check(observe(compiled, i), observe(fn, i))
+
+
+class Managed:
+    def __init__(self, s):
+        self.s = s
+
+    def __enter__(self):
+        self.s.seen.append("enter")
+        return self
+
+    def __exit__(self, kind, value, tb):
+        self.s.seen.append(("exit", kind and kind.__name__))
+        return kind is not None and issubclass(kind, IndexError) and self.s.n > 2
+
+
+def in_a_loop(s, x, i):
+    parts = []
+    for k in range(3):
+        s.n += 1
+        x.add_(k)
+        parts.append(x * k)
+        with Managed(s):
+            parts.append(x[i + k])
+        s.seen.append(len(parts))
+    return parts
+
+
+def in_a_comprehension(s, x, i):
+    x.mul_(2)
+    try:
+        return [(s.seen.append(k), x[i - k] + k)[1] for k in range(3)]
+    except IndexError:
+        return x + len(s.seen)
+
+
+def in_a_generator(s, x, i):
+    def rows():
+        for k in range(3):
+            s.n += 1
+            x.add_(1)
+            yield x[i - k]
+            s.seen.append(k)
+    out = []
+    try:
+        for r in rows():
+            out.append(r)
+    except IndexError:
+        out.append(x * 10)
+    return out
+
+
+def in_nested_handlers(s, x, i):
+    d = {"a": 1}
+    try:
+        try:
+            x.sub_(1)
+            d["b"] = x * 2
+            d["c"] = x[i]
+        except KeyError:
+            s.seen.append("never")
+        finally:
+            s.seen.append(sorted(d))
+            x.add_(3)
+    except IndexError as e:
+        s.kept = e.args
+        d.pop("a")
+    return d.get("b"), len(d), x + 1
+
+
+def in_a_callback(s, x, i):
+    x.add_(1)
+    try:
+        order = sorted([2, 0, 1], key=lambda k: (s.seen.append(k), x[i].sum() * 0, k)[2])
+    except IndexError:
+        order = [s.n]
+    return order, x * 2
+
+
+def in_a_method(s, x, i):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+            self.register_buffer("seen", torch.zeros(4))
+
+        def forward(self, v, j):
+            self.calls += 1
+            self.seen.add_(v)
+            return F.embedding(j, self.seen[:, None]) + v.sum()
+    net = Net()
+    try:
+        y = net(x, i)
+    except IndexError:
+        y = net(x, i * 0)
+    return y, net.calls, net.seen * 1
+
+
+@pytest.mark.parametrize("fn", [in_a_loop, in_a_comprehension, in_a_generator, in_nested_handlers, in_a_callback, in_a_method])
+def test_wherever_it_is(fn):
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in (torch.tensor([0, 1]), torch.tensor([3, 1]), torch.tensor([2, 9]), torch.tensor([0, 0]), torch.tensor([9, 9])):
         check(observe(compiled, i), observe(fn, i))
