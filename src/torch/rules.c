@@ -248,6 +248,16 @@ Status give_written(Infer *r, PyObject *self, const TensorMeta *m, bool needs_gr
     return *out ? ST_OK : ST_RAISE;
 }
 
+Status give_rows(Infer *r, const int64_t *sizes, int n, int dtype, bool needs_grad,
+                 PyObject **out)
+{
+    TensorMeta m = { 0 };
+    if (r->in_place)
+        return ST_DECLINE;
+    shape_rows(&m, sizes, n);
+    return give(r, &m, dtype, needs_grad, out);
+}
+
 Status give_pair(const char *name, PyObject *a, PyObject *b, PyObject **out)
 {
     PyObject *types = torch_path("return_types");
@@ -481,7 +491,7 @@ bool operands_shape(Operands *p, TensorMeta *out)
 /* -- Applying ----------------------------------------------------------------------- */
 
 static const Rule *const tables[] = { rules_point, rules_reduce, rules_matrix,
-                                      rules_shape, rules_make };
+                                      rules_shape, rules_make,   rules_network };
 
 static const Rule *rule_at(int number)
 {

@@ -12,7 +12,7 @@
 
 #include "torch/infer.h"
 
-enum { RULE_MAX_PARAMS = 12, RULE_MAX_TENSORS = 8 };
+enum { RULE_MAX_PARAMS = 25, RULE_MAX_TENSORS = 8 };
 
 /* Numbers of c10::ScalarType that rules know; checked against names when torch is attached. */
 typedef enum {
@@ -56,7 +56,7 @@ struct Rule {
 
 /* One table a file, ending with a NULL name. */
 extern const Rule rules_point[], rules_reduce[], rules_matrix[], rules_shape[],
-    rules_make[];
+    rules_make[], rules_network[];
 
 /* -- What rules use (rules.c) -------------------------------------------------- */
 
@@ -85,6 +85,9 @@ int read_ints(PyObject *o, int64_t *v, int max);
 void shape_rows(TensorMeta *m, const int64_t *sizes, int ndim);
 /* A new tensor; `needs_grad`: some input requires grad. Integers never do. */
 Status give(Infer *r, TensorMeta *m, int dtype, bool needs_grad, PyObject **out);
+/* A new row-major tensor of these sizes; declines in place. */
+Status give_rows(Infer *r, const int64_t *sizes, int n, int dtype, bool needs_grad,
+                 PyObject **out);
 /* The first parameter, written in place. */
 Status give_written(Infer *r, PyObject *self, const TensorMeta *m, bool needs_grad,
                     PyObject **out);

@@ -26,16 +26,6 @@ static bool two(Infer *r, TensorMeta *a, TensorMeta *b)
            a->dtype != D_BOOL;
 }
 
-static Status product(Infer *r, const int64_t *sizes, int n, int dtype, bool grad,
-                      PyObject **out)
-{
-    TensorMeta m = { 0 };
-    if (r->in_place)
-        return ST_DECLINE;
-    shape_rows(&m, sizes, n);
-    return give(r, &m, dtype, grad, out);
-}
-
 static Status mm(Infer *r, PyObject **out)
 {
     TensorMeta a, b;
@@ -43,8 +33,8 @@ static Status mm(Infer *r, PyObject **out)
         return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 2 || a.sizes[1] != b.sizes[0])
         return ST_DECLINE;
-    return product(r, (int64_t[]){ a.sizes[0], b.sizes[1] }, 2, a.dtype,
-                   a.requires_grad || b.requires_grad, out);
+    return give_rows(r, (int64_t[]){ a.sizes[0], b.sizes[1] }, 2, a.dtype,
+                     a.requires_grad || b.requires_grad, out);
 }
 
 static Status bmm(Infer *r, PyObject **out)
@@ -55,8 +45,8 @@ static Status bmm(Infer *r, PyObject **out)
     if (!two(r, &a, &b) || a.ndim != 3 || b.ndim != 3 || a.sizes[0] != b.sizes[0] ||
         a.sizes[2] != b.sizes[1])
         return ST_DECLINE;
-    return product(r, (int64_t[]){ a.sizes[0], a.sizes[1], b.sizes[2] }, 3, a.dtype,
-                   a.requires_grad || b.requires_grad, out);
+    return give_rows(r, (int64_t[]){ a.sizes[0], a.sizes[1], b.sizes[2] }, 3, a.dtype,
+                     a.requires_grad || b.requires_grad, out);
 }
 
 /* Broadcast of the leading dims of two shapes; -1: they do not fit. */
@@ -96,7 +86,7 @@ static Status matmul(Infer *r, PyObject **out)
     r->loose |= a.ndim != b.ndim || a.ndim > 3;
     for (int i = 0; i < na && a.ndim == b.ndim; i++) /* a batch of one may be left out */
         r->loose |= a.sizes[i] != b.sizes[i] || a.sizes[i] == 1;
-    return product(r, sizes, n, a.dtype, a.requires_grad || b.requires_grad, out);
+    return give_rows(r, sizes, n, a.dtype, a.requires_grad || b.requires_grad, out);
 }
 
 static Status rmatmul(Infer *r, PyObject **out)
@@ -114,7 +104,7 @@ static Status mv(Infer *r, PyObject **out)
         return ST_BREAK;
     if (!two(r, &a, &b) || a.ndim != 2 || b.ndim != 1 || a.sizes[1] != b.sizes[0])
         return ST_DECLINE;
-    return product(r, a.sizes, 1, a.dtype, a.requires_grad || b.requires_grad, out);
+    return give_rows(r, a.sizes, 1, a.dtype, a.requires_grad || b.requires_grad, out);
 }
 
 static bool expands(const TensorMeta *t, const int64_t *sizes, int n)
@@ -142,8 +132,8 @@ static Status add_product(Infer *r, int ndim, PyObject **out)
                          ndim == 3 ? b.sizes[2] : 0 };
     if (!expands(&c, sizes, ndim))
         return ST_DECLINE;
-    return product(r, sizes, ndim, a.dtype,
-                   a.requires_grad || b.requires_grad || c.requires_grad, out);
+    return give_rows(r, sizes, ndim, a.dtype,
+                     a.requires_grad || b.requires_grad || c.requires_grad, out);
 }
 
 static Status addmm(Infer *r, PyObject **out)
@@ -170,7 +160,7 @@ static Status flattened(Infer *r, const TensorMeta *x, int64_t width, bool grad,
         Py_XDECREF(shape);
         return ST_ERROR;
     }
-    Status st = product(r, (int64_t[]){ rows, width }, 2, x->dtype, grad, &flat);
+    Status st = give_rows(r, (int64_t[]){ rows, width }, 2, x->dtype, grad, &flat);
     if (st == ST_OK) {
         *out = PyObject_CallMethod(flat, "view", "O", shape);
         st = *out ? ST_OK : ST_ERROR;
@@ -201,7 +191,7 @@ static Status linear(Infer *r, PyObject **out)
         (!absent(r->v[2]) && !row_major(&b)); /* what is folded, and so a view */
     if (!absent(r->v[2]) && x.ndim != 2 && !r->in_place)
         return flattened(r, &x, w.sizes[0], grad, out);
-    return product(r, sizes, x.ndim, x.dtype, grad, out);
+    return give_rows(r, sizes, x.ndim, x.dtype, grad, out);
 }
 
 /* einsum("ab,bc->ac", x, y): letters only, an arrow, no repeats within an operand. */
@@ -249,7 +239,7 @@ static Status einsum(Infer *r, PyObject **out)
         !dtype_float(dtype))
         return ST_DECLINE;
     r->loose = true;
-    return product(r, sizes, n, dtype, grad, out);
+    return give_rows(r, sizes, n, dtype, grad, out);
 }
 
 /* -- Attention --------------------------------------------------------------------------- */
@@ -276,7 +266,7 @@ static Status attention(Infer *r, PyObject **out)
         return ST_DECLINE;
     int64_t sizes[4] = { q.sizes[0], q.sizes[1], q.sizes[2], v.sizes[3] };
     r->loose = true;
-    return product(
+    return give_rows(
         r, sizes, 4, q.dtype,
         q.requires_grad || k.requires_grad || v.requires_grad || mask.requires_grad, out);
 }
@@ -298,15 +288,34 @@ static bool spread(PyObject *o, int64_t otherwise, int n, int64_t *v)
     return got == n || got == 1;
 }
 
+/* What is added to each dim in all: twice a number, or as much as "same" and "valid" say. */
+static bool padding(PyObject *o, int n, const TensorMeta *w, const int64_t *stride,
+                    const int64_t *step, int64_t *pad)
+{
+    bool same =
+             o && PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "same") == 0,
+         valid =
+             o && PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "valid") == 0;
+    if (!same && !valid && !spread(o, 0, n, pad))
+        return false;
+    for (int i = 0; i < n; i++) {
+        pad[i] = same ? step[i] * (w->sizes[i + 2] - 1) : valid ? 0 : 2 * pad[i];
+        if (same && stride[i] != 1)
+            return false;
+    }
+    return true;
+}
+
 /* conv2d(input, weight, bias, stride, padding, dilation, groups) */
 static Status conv(Infer *r, int n, PyObject **out)
 {
     TensorMeta x, w, b = { 0 };
     int64_t stride[3], pad[3], step[3], groups = 1, sizes[5];
     if (!two(r, &x, &w) || !dtype_float(x.dtype) || x.ndim != n + 2 || w.ndim != n + 2 ||
-        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[4], 0, n, pad) ||
-        !spread(r->v[5], 1, n, step) || !(r->v[6] == NULL || is_int(r->v[6], &groups)) ||
-        groups < 1 || x.sizes[1] != w.sizes[1] * groups || w.sizes[0] % groups != 0)
+        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[5], 1, n, step) ||
+        !padding(r->v[4], n, &w, stride, step, pad) ||
+        !(r->v[6] == NULL || is_int(r->v[6], &groups)) || groups < 1 ||
+        x.sizes[1] != w.sizes[1] * groups || w.sizes[0] % groups != 0)
         return ST_DECLINE;
     if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
                              b.sizes[0] != w.sizes[0] || b.dtype != x.dtype))
@@ -314,14 +323,14 @@ static Status conv(Infer *r, int n, PyObject **out)
     sizes[0] = x.sizes[0];
     sizes[1] = w.sizes[0];
     for (int i = 0; i < n; i++) {
-        int64_t room = x.sizes[i + 2] + 2 * pad[i] - step[i] * (w.sizes[i + 2] - 1) - 1;
+        int64_t room = x.sizes[i + 2] + pad[i] - step[i] * (w.sizes[i + 2] - 1) - 1;
         if (room < 0 || stride[i] < 1 || pad[i] < 0 || step[i] < 1 || w.sizes[i + 2] < 1)
             return ST_DECLINE;
         sizes[i + 2] = room / stride[i] + 1;
     }
     r->loose = true;
-    return product(r, sizes, n + 2, x.dtype,
-                   x.requires_grad || w.requires_grad || b.requires_grad, out);
+    return give_rows(r, sizes, n + 2, x.dtype,
+                     x.requires_grad || w.requires_grad || b.requires_grad, out);
 }
 
 static Status conv1d(Infer *r, PyObject **out)
@@ -363,8 +372,8 @@ static Status conv_transpose(Infer *r, int n, PyObject **out)
             return ST_DECLINE;
     }
     r->loose = true;
-    return product(r, sizes, n + 2, x.dtype,
-                   x.requires_grad || w.requires_grad || b.requires_grad, out);
+    return give_rows(r, sizes, n + 2, x.dtype,
+                     x.requires_grad || w.requires_grad || b.requires_grad, out);
 }
 
 static Status conv_transpose1d(Infer *r, PyObject **out)
@@ -398,22 +407,48 @@ static Status pool(Infer *r, int n, PyObject *ceil_mode, int64_t *step, PyObject
         sizes[i + 2] = room / stride[i] + 1;
     }
     r->loose = true;
-    return product(r, sizes, n + 2, x.dtype, x.requires_grad, out);
+    return give_rows(r, sizes, n + 2, x.dtype, x.requires_grad, out);
 }
 
-static Status max_pool2d(Infer *r, PyObject **out)
+static Status max_pool(Infer *r, int n, PyObject **out)
 {
     int64_t step[3];
-    return spread(r->v[4], 1, 2, step) && is_false(r->v[6])
-               ? pool(r, 2, r->v[5], step, out)
+    return spread(r->v[4], 1, n, step) && is_false(r->v[6])
+               ? pool(r, n, r->v[5], step, out)
                : ST_DECLINE;
 }
 
+static Status max_pool1d(Infer *r, PyObject **out)
+{
+    return max_pool(r, 1, out);
+}
+static Status max_pool2d(Infer *r, PyObject **out)
+{
+    return max_pool(r, 2, out);
+}
+static Status max_pool3d(Infer *r, PyObject **out)
+{
+    return max_pool(r, 3, out);
+}
+
 /* avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override) */
-static Status avg_pool2d(Infer *r, PyObject **out)
+static Status avg_pool(Infer *r, int n, PyObject **out)
 {
     int64_t step[3] = { 1, 1, 1 };
-    return absent(r->v[6]) ? pool(r, 2, r->v[4], step, out) : ST_DECLINE;
+    return absent(r->v[6]) ? pool(r, n, r->v[4], step, out) : ST_DECLINE;
+}
+
+static Status avg_pool1d(Infer *r, PyObject **out)
+{
+    return avg_pool(r, 1, out);
+}
+static Status avg_pool2d(Infer *r, PyObject **out)
+{
+    return avg_pool(r, 2, out);
+}
+static Status avg_pool3d(Infer *r, PyObject **out)
+{
+    return avg_pool(r, 3, out);
 }
 
 static Status adaptive_avg_pool2d(Infer *r, PyObject **out)
@@ -424,8 +459,8 @@ static Status adaptive_avg_pool2d(Infer *r, PyObject **out)
         x.numel == 0 || !r->v[1] || !spread(r->v[1], 1, 2, to) || to[0] < 1 || to[1] < 1)
         return ST_DECLINE;
     r->loose = true;
-    return product(r, (int64_t[]){ x.sizes[0], x.sizes[1], to[0], to[1] }, 4, x.dtype,
-                   x.requires_grad, out);
+    return give_rows(r, (int64_t[]){ x.sizes[0], x.sizes[1], to[0], to[1] }, 4, x.dtype,
+                     x.requires_grad, out);
 }
 
 /* -- Embedding, losses ------------------------------------------------------------------------ */
@@ -443,7 +478,7 @@ static Status embedding(Infer *r, PyObject **out)
     memcpy(sizes, i.sizes, 8 * (size_t)i.ndim);
     sizes[i.ndim] = w.sizes[1];
     r->loose_view |= i.ndim != 1; /* a view of the rows */
-    return product(r, sizes, i.ndim + 1, w.dtype, w.requires_grad, out);
+    return give_rows(r, sizes, i.ndim + 1, w.dtype, w.requires_grad, out);
 }
 
 static bool reduction(PyObject *o, bool *scalar)
@@ -473,7 +508,7 @@ static Status cross_entropy(Infer *r, PyObject **out)
     if (!absent(r->v[2]) && (!read_tensor(r->v[2], &w) || w.dtype != x.dtype ||
                              w.ndim != 1 || w.sizes[0] != x.sizes[1]))
         return ST_DECLINE;
-    return product(r, NULL, 0, x.dtype, x.requires_grad, out);
+    return give_rows(r, NULL, 0, x.dtype, x.requires_grad, out);
 }
 
 /* mse_loss(input, target, size_average, reduce, reduction) */
@@ -485,7 +520,7 @@ static Status mse_loss(Infer *r, PyObject **out)
         memcmp(x.sizes, t.sizes, 8 * (size_t)x.ndim) != 0 || !absent(r->v[2]) ||
         !absent(r->v[3]) || !reduction(r->v[4], &scalar) || !scalar || r->v[5])
         return ST_DECLINE;
-    return product(r, NULL, 0, x.dtype, x.requires_grad || t.requires_grad, out);
+    return give_rows(r, NULL, 0, x.dtype, x.requires_grad || t.requires_grad, out);
 }
 
 const Rule rules_matrix[] = {
@@ -509,8 +544,17 @@ const Rule rules_matrix[] = {
     { "conv1d", "input weight bias stride padding dilation groups", conv1d, false },
     { "conv2d", "input weight bias stride padding dilation groups", conv2d, false },
     { "conv3d", "input weight bias stride padding dilation groups", conv3d, false },
+    { "max_pool1d", "input kernel_size stride padding dilation ceil_mode return_indices",
+      max_pool1d, false },
     { "max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices",
       max_pool2d, false },
+    { "max_pool3d", "input kernel_size stride padding dilation ceil_mode return_indices",
+      max_pool3d, false },
+    { "avg_pool1d", "input kernel_size stride padding ceil_mode count_include_pad",
+      avg_pool1d, false },
+    { "avg_pool3d",
+      "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+      avg_pool3d, false },
     { "avg_pool2d",
       "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
       avg_pool2d, false },

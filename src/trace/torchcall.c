@@ -194,6 +194,8 @@ static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
 /* An argument as a tree over nodes, and as the object that inference sees. */
 static Status tree(Build *b, Var *v, GArg *g, PyObject **real)
 {
+    if (tx_deep(b->tx))
+        return graph_break(b->tx, BRK_RECURSION, "%s", "arguments of an operation");
     Tx *tx = b->tx;
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor)

@@ -480,8 +480,9 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
         return member_set(tx, v, descr, name, value);
     if (Py_TYPE(descr) == &PyGetSetDescr_Type)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
-    return var_call_special(tx, dv, value ? "__set__" : "__delete__", args, value ? 2 : 1,
-                            &ignored);
+    const char *method = value ? "__set__" : "__delete__";
+    TRY(var_call_special(tx, dv, method, args, value ? 2 : 1, &ignored));
+    return ignored ? ST_OK : raise_type(tx, PyExc_AttributeError, "%s", method);
 }
 
 static Status dict_store(Tx *tx, Var *v, DictVar *d, PyObject *name, Var *value)

@@ -119,6 +119,29 @@ static Status tensor_method(Tx *tx, PyObject *descr, const Args *a, Var **out)
     return tensor_call_method(tx, AS(TensorVar, self), PyDescr_NAME(descr), a, out);
 }
 
+/* What the C slot behind __eq__ says: NotImplemented for what it does not know, no reflection, no identity. */
+static Status slot_equal(Tx *tx, Var *c, Var *other, Var **out)
+{
+    PyObject *mine, *theirs;
+    TRY(var_real(tx, &other));
+    if (c->kind != &kind_const && c->kind != &kind_scalar)
+        return c->kind->compare ? c->kind->compare(tx, c, other, Py_EQ, out) : ST_DECLINE;
+    Var *content = var_content(other);
+    *out = tx->notimpl;
+    if (content == NULL)
+        return ST_OK;
+    if (content->kind != &kind_const && content->kind != &kind_scalar)
+        return content->kind->compare && PyType_IsSubtype(content->type, c->type)
+                   ? content->kind->compare(tx, content, c, Py_EQ, out)
+                   : ST_OK;
+    TRY(var_const(tx, c, &mine));
+    TRY(var_const(tx, content, &theirs));
+    if (mine == NULL || theirs == NULL)
+        return ST_DECLINE;
+    richcmpfunc slot = Py_TYPE(mine)->tp_richcompare;
+    return slot ? const_new(tx, slot(mine, theirs, Py_EQ), out) : ST_OK;
+}
+
 /* Slot wrappers (dict.__getitem__ through super() …) that mean a protocol of the built-in part. */
 static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
@@ -156,7 +179,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
         return ST_OK;
     }
     if (name == str___eq__ && a->n == 2)
-        return var_compare(tx, c, a->v[1], Py_EQ, out);
+        return slot_equal(tx, c, a->v[1], out);
     if (name == str___repr__ && a->n == 1)
         return var_repr(tx, c, out);
     if (name == str___call__)

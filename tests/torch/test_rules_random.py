@@ -146,6 +146,77 @@ def pool(f, args, kwargs=({},)):
     return make
 
 
+def pooled(f, n, args, kwargs=({},)):
+    def make(draw):
+        x = draw(tensors(FLOATS[:3], sizes=[draw(pick([1, 2])), draw(pick([1, 3]))] + [draw(pick([1, 3, 6])) for _ in range(n)]))
+        return f, (x, draw(pick(args))), draw(pick(kwargs))
+    return make
+
+
+def recurrent(f, gates, states):
+    def make(draw):
+        kinds = [torch.float32]
+        layers, ways, first = draw(pick([1, 2])), draw(pick([1, 2])), draw(st.booleans())
+        steps, batch, width, hidden = (draw(pick([1, 2, 3])) for _ in range(4))
+        x = draw(tensors(kinds, sizes=[batch, steps, width] if first else [steps, batch, width]))
+        params = []
+        for layer in range(layers):
+            for _ in range(ways):
+                wide = width if layer == 0 else hidden * ways
+                params += [draw(tensors(kinds, sizes=n)) for n in ([gates * hidden, wide], [gates * hidden, hidden], [gates * hidden],
+                                                                   [gates * hidden])]
+        h = [draw(tensors(kinds, sizes=[layers * ways, batch, hidden])) for _ in range(states)]
+        return f, (x, tuple(h) if states > 1 else h[0], params, True, layers, draw(pick([0.0, 0.2])), draw(st.booleans()), ways == 2,
+                   first), {}
+    return make
+
+
+def cell(f, gates, states):
+    def make(draw):
+        kinds = [draw(pick([torch.float32, torch.float64]))]
+        batch, width, hidden = (draw(pick([1, 2, 3])) for _ in range(3))
+        h = [draw(tensors(kinds, sizes=[batch, hidden])) for _ in range(states)]
+        rest = [draw(tensors(kinds, sizes=n)) for n in ([gates * hidden, width], [gates * hidden, hidden], [gates * hidden], [gates * hidden])]
+        return f, (draw(tensors(kinds, sizes=[batch, width])), h if states > 1 else h[0], *rest), {}
+    return make
+
+
+def attention_layer(draw):
+    kinds = [draw(pick([torch.float32, torch.float64]))]
+    heads, each, batch, to, since = (draw(pick([1, 2, 3])) for _ in range(5))
+    width = heads * each
+    q, k = draw(tensors(kinds, sizes=[to, batch, width])), draw(tensors(kinds, sizes=[since, batch, width]))
+    v = draw(pick([k, draw(tensors(kinds, sizes=[since, batch, width]))]))
+    args = (q, k, v, width, heads, draw(tensors(kinds, sizes=[3 * width, width])), draw(tensors(kinds, sizes=[3 * width])), None, None,
+            False, draw(pick([0.0, 0.1])), draw(tensors(kinds, sizes=[width, width])), draw(tensors(kinds, sizes=[width])))
+    kw = {"training": draw(st.booleans()), "need_weights": draw(st.booleans()), "average_attn_weights": draw(st.booleans())}
+    if draw(st.booleans()):
+        kw["attn_mask"] = filled(draw(pick([[to, since], [batch * heads, to, since]])), draw(pick([torch.bool, kinds[0]])))
+    if draw(st.booleans()):
+        kw["key_padding_mask"] = torch.zeros(batch, since, dtype=kw["attn_mask"].dtype if "attn_mask" in kw else torch.bool)
+    return F.multi_head_attention_forward, args, kw
+
+
+def interpolate(draw):
+    mode, n = draw(pick([("nearest", 1), ("nearest", 2), ("nearest", 3), ("nearest-exact", 2), ("linear", 1), ("bilinear", 2),
+                         ("bicubic", 2), ("trilinear", 3)]))
+    x = draw(tensors(FLOATS[:2], sizes=[draw(pick([1, 2])), draw(pick([1, 3]))] + [draw(pick([1, 3, 5])) for _ in range(n)]))
+    kw = {"mode": mode} | draw(pick([{"size": 3}, {"size": [4] * n}, {"scale_factor": 2}, {"scale_factor": 1.7},
+                                     {"scale_factor": (2.5,) * n}, {"scale_factor": 2.3, "recompute_scale_factor": True}]))
+    if "linear" in mode or mode == "bicubic":
+        kw["align_corners"] = draw(pick([None, False, True]))
+    return F.interpolate, (x,), kw
+
+
+def pixel_shuffle(draw):
+    by = draw(pick([1, 2]))
+    return F.pixel_shuffle, (draw(tensors(FLOATS, sizes=draw(pick([[], [1], [2]])) + [by * by * draw(pick([1, 2])), 3, 2])), by), {}
+
+
+def glu(draw):
+    return F.glu, (draw(tensors(FLOATS[:2], min_dim=1)), *draw(pick([(), (0,), (-1,)]))), {}
+
+
 def embedding(draw):
     i = torch.zeros(draw(st.lists(pick([0, 1, 2, 3]), max_size=3)), dtype=draw(pick([torch.int64, torch.int32])))
     if draw(st.booleans()) and i.dim() > 1:
@@ -386,7 +457,7 @@ CALLS = {
     "test": unary(torch.isnan, torch.isinf, torch.isfinite, torch.logical_not),
     "invert": unary(torch.bitwise_not, operator.invert),
     "relu": unary(F.relu, torch.relu),
-    "silu": unary(F.silu, F.mish, F.relu6, F.hardswish, F.hardsigmoid, F.selu, F.softsign, F.tanhshrink, F.logsigmoid),
+    "silu": unary(F.silu, F.mish, F.relu6, F.hardswish, F.hardsigmoid, F.selu, F.softsign, F.tanhshrink),
     "leaky_relu": unary(F.leaky_relu, args=((), (0.1,))),
     "elu": unary(F.elu, F.celu, args=((), (0.5,))),
     "gelu": unary(F.gelu, kwargs=({}, {"approximate": "tanh"})),
@@ -431,6 +502,22 @@ CALLS = {
     "max_pool2d": pool(F.max_pool2d, [1, 2, (2, 1)], ({}, {"stride": 1}, {"padding": 1}, {"ceil_mode": True})),
     "avg_pool2d": pool(F.avg_pool2d, [1, 2, (2, 1)], ({}, {"stride": 1}, {"padding": 1})),
     "adaptive_avg_pool2d": pool(F.adaptive_avg_pool2d, [1, 2, (1, 3)]),
+    "max_pool1d": pooled(F.max_pool1d, 1, [1, 2, (3,)], ({}, {"stride": 1}, {"padding": 1}, {"ceil_mode": True})),
+    "max_pool3d": pooled(F.max_pool3d, 3, [1, 2, (2, 1, 1)], ({}, {"stride": 1}, {"padding": 1}, {"dilation": 2})),
+    "avg_pool1d": pooled(F.avg_pool1d, 1, [1, 2, (3,)], ({}, {"stride": 1}, {"padding": 1}, {"ceil_mode": True})),
+    "avg_pool3d": pooled(F.avg_pool3d, 3, [1, 2, (2, 1, 1)], ({}, {"stride": 1})),
+    "adaptive_avg_pool1d": pooled(F.adaptive_avg_pool1d, 1, [1, 2, (3,)]),
+    "lstm": recurrent(torch.lstm, 4, 2),
+    "rnn": lambda draw: recurrent(*draw(pick([(torch.gru, 3, 1), (torch.rnn_tanh, 1, 1), (torch.rnn_relu, 1, 1)])))(draw),
+    "lstm_cell": cell(torch.lstm_cell, 4, 2),
+    "cell": lambda draw: cell(*draw(pick([(torch.gru_cell, 3, 1), (torch.rnn_tanh_cell, 1, 1), (torch.rnn_relu_cell, 1, 1)])))(draw),
+    "attention_layer": attention_layer,
+    "interpolate": interpolate,
+    "pixel_shuffle": pixel_shuffle,
+    "glu": glu,
+    "log_sigmoid": unary(F.logsigmoid, dtypes=FLOATS),
+    "local_response_norm": pooled(F.local_response_norm, 2, [1, 2]),
+    "feature_dropout": pooled(F.dropout2d, 2, [0.0, 0.5, 1.0], ({}, {"training": False})),
     "embedding": embedding,
     "cross_entropy": cross_entropy,
     "mse_loss": mse_loss,

@@ -139,3 +139,33 @@ def test_numbers_of_numpy_are_guarded_by_their_bits(values, captures):
         y, z = g(X, n)
         assert torch.equal(y, X * n) and torch.equal(torch.signbit(y), torch.signbit(X * n)) and z == 1 / np.copysign(1, n)
     assert len(captures.graphs) == graphs
+
+
+class Box:
+    n = 1
+
+
+MINE, OTHERS, TABLE = Box(), Box(), {"offset": Box()}
+
+
+def offset():
+    return TABLE["offset"].n
+
+
+@torch.compiler.allow_in_graph
+def shifted(x):
+    return x + offset()
+
+
+@pytest.mark.parametrize("box, graphs", [(OTHERS, 1), (TABLE["offset"], 2)])
+def test_allowed_functions_see_what_was_written_before(box, graphs, captures):
+    def f(x):
+        y = x * 2
+        box.n = box.n + 1
+        return shifted(y) + box.n
+
+    box.n = 1
+    y = f(X)
+    box.n = 1
+    assert torch.equal(jedlik.compile(f, backend=captures)(X), y)
+    assert len(captures.graphs) == graphs
