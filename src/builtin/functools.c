@@ -491,6 +491,8 @@ static Status call_weakref(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     if (a->n || a->nkw || fn->src == NULL)
         return ST_DECLINE;
+    if (tx->weak_drops)
+        return graph_break(tx, BRK_FINALIZER, "%s", "a weak reference, behind a drop");
     Source *src = source_get(&tx->sources, SRC_REFERENT, fn->src, NULL, 0);
     TRY_PTR(src);
     return lazy_new(tx, tx_keep(tx, PyWeakref_GET_OBJECT(fn->real)), src, out);

@@ -98,41 +98,6 @@ static PyObject *tracable(PyObject *self, PyObject *unused)
     return PyUnicode_FromString(why);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* (ns per tensor check, ns per ambient check), the least of many rounds. */
-static PyObject *bench_checks(PyObject *self, PyObject *tensor)
-{
-    enum { N = 2000, ROUNDS = 50 };
-    Arena a;
-    arena_init(&a);
-    size_t size;
-    const void *t = meta_guard_block(&a, tensor, &size),
-               *w = t ? ambient_block(&a, &size) : NULL;
-    double best[2] = { 1e9, 1e9 };
-    for (int round = 0; w && round < ROUNDS; round++) {
-        int good = 0;
-        double t0 = now();
-        for (int i = 0; i < N; i++)
-            good += guard_tensor_check(tensor, t);
-        double t1 = now();
-        for (int i = 0; i < N; i++)
-            good += guard_ambient_check(w);
-        double t2 = now();
-        best[0] = (t1 - t0) / N < best[0] ? (t1 - t0) / N : best[0];
-        best[1] = (t2 - t1) / N < best[1] ? (t2 - t1) / N : best[1];
-        if (good != 2 * N)
-            PyErr_SetString(PyExc_AssertionError, "check failed");
-    }
-    arena_free(&a);
-    return PyErr_Occurred() ? NULL : Py_BuildValue("dd", best[0], best[1]);
-}
-
 /* -- Classes ------------------------------------------------------------------- */
 
 /* "node factory pure" */
@@ -458,7 +423,6 @@ PyMethodDef torch_selftest_methods[] = {
     { "torch_ambient", ambient, METH_NOARGS, NULL },
     { "torch_ambient_check", ambient_check_, METH_O, NULL },
     { "torch_tracable", tracable, METH_NOARGS, NULL },
-    { "torch_bench_checks", bench_checks, METH_O, NULL },
     { "torch_classify", classify, METH_O, NULL },
     { "torch_classify_method", classify_method, METH_O, NULL },
     { "torch_classify_attr", classify_attr, METH_O, NULL },

@@ -53,7 +53,7 @@ static Status one_on_cpu(Tx *tx, Var *v, bool *yes)
 Status assert_truth(Tx *tx, Var *cond, bool truth)
 {
     static PyObject *fn;
-    Var *ignored;
+    Var *ignored, *text;
     if (fn == NULL) {
         PyObject *m = PyImport_ImportModule("torch");
         fn = m ? PyObject_GetAttrString(m, "_assert_async") : NULL;
@@ -62,7 +62,8 @@ Status assert_truth(Tx *tx, Var *cond, bool truth)
     TRY_PTR(fn);
     if (!truth)
         TRY(method(tx, cond, "logical_not", &cond));
-    Args a = { .v = (Var *[]){ cond }, .n = 1 };
+    TRY(const_str(tx, "a check of a tensor fails", &text)); /* with a text backends keep it */
+    Args a = { .v = (Var *[]){ cond, text }, .n = 2 };
     return torch_call(tx, fn, false, torch_classify(fn), &a, &ignored);
 }
 

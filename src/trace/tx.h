@@ -86,6 +86,8 @@ struct Tx {
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
+    uintptr_t
+        weak_drops; /* existing values with weak references that were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */

@@ -174,8 +174,17 @@ static bool always_quiet(const Var *old)
            !PyType_SUPPORTS_WEAKREFS(t);
 }
 
+/* Weak references to it may be empty from now on. */
+void weak_drop(Tx *tx, PyObject *old)
+{
+    if (old && PyType_SUPPORTS_WEAKREFS(Py_TYPE(old)) &&
+        *PyObject_GET_WEAKREFS_LISTPTR(old) != NULL)
+        SET(tx, tx->weak_drops, tx->weak_drops + 1);
+}
+
 Status drop_place(Tx *tx, PyObject *old, Source *src)
 {
+    weak_drop(tx, old);
     if (old && cpy_end_runs_code(old))
         return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name);
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = src });

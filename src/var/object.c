@@ -370,7 +370,9 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     *out = tx->notimpl;
     if (content == NULL)
         return ST_OK;
-    if (content->kind == &kind_dict && content->type != &PyDict_Type && op < BINOP_COUNT)
+    bool by_class = (content->kind == &kind_dict && content->type != &PyDict_Type) ||
+                    (content->kind == &kind_list && content->type != &PyList_Type);
+    if (by_class && op < BINOP_COUNT)
         return no_slot(tx, self,
                        "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)

@@ -107,6 +107,8 @@ Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole con
 Status drop(Tx *tx, Var *old);
 /* The same for what lies at a place that nobody has asked about; NULL: nothing, now. */
 Status drop_place(Tx *tx, PyObject *old, Source *src);
+/* A value that existed is let go: what weak references to it give is not known any more. */
+void weak_drop(Tx *tx, PyObject *old);
 /* Puts an existing value on the ledger before its first change (no-op for new ones). */
 Status var_touch(Tx *tx, Var *v);
 Status var_distinct(Tx *tx, Var *a, Var *b);

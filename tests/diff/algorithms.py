@@ -1,9 +1,11 @@
 """heapq, bisect, re with functions, whole numbers from objects, keys that are subclasses of str and int."""
 import bisect
+import collections
 import functools
 import heapq
 import math
 import re
+import weakref
 
 import torch
 from kit import T, program
@@ -155,3 +157,30 @@ def identity_of_numbers(x, a, b):
 def identity_of_large_numbers(x, n):
     m = n
     return x + 1, n is m, n is not None, n is ONE
+
+
+class Line(collections.deque):
+    pass
+
+
+class Kept:
+    pass
+
+
+@program()
+def deques_of_a_subclass(x):
+    d = Line([1, 2])
+    e = d
+    e += [3]
+    return x + len(d), d * 2, d + collections.deque([4]), d.copy(), e is d
+
+
+@program(graphs=0)
+def weak_reference_behind_a_drop(x):
+    o = Kept()
+    print(end="")
+    r = weakref.ref(o)
+    print(end="")
+    there = r() is o
+    del o
+    return x + 1, there, r()

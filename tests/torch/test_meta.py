@@ -183,21 +183,11 @@ def test_tracable(engine):
             assert engine.torch_tracable() is None
 
 
-def test_speed(engine):
-    tensor, ambient = engine.torch_bench_checks(torch.zeros(2, 3, 4))
-    print(f"tensor check {tensor:.1f} ns, ambient check {ambient:.1f} ns")
-    assert tensor < 40 and ambient < 80  # loose: shared machines
-
-
-def test_attaching_imports_nothing(engine):
-    code = ("import torch, sys; before = set(sys.modules); import importlib.util as u;"
-            f"s = u.spec_from_file_location('torch_selftest', {engine.__file__!r});"
-            "m = u.module_from_spec(s); s.loader.exec_module(m); assert m.torch_attach();"
-            "print(sorted(set(sys.modules) - before))") if hasattr(engine, "__file__") else None
-    if code is None:
-        pytest.skip("built in")
+def test_attaching_imports_nothing():
+    code = ("import torch, sys; before = set(sys.modules); from jedlik import _engine; assert _engine.selftest.torch_attach();"
+            "print(sorted(set(sys.modules) - before))")
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "dynamo" not in out and "sympy" not in out
+    assert "_engine" in out and "dynamo" not in out and "sympy" not in out
 
 
 def test_graph_text(engine):

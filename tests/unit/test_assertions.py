@@ -60,6 +60,16 @@ def test_one_graph_and_the_programs_exception(f, captures):
     assert len(captures.graphs) == 1
 
 
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("f", [by_assert, by_raise, by_check])
+def test_compiling_backends_keep_them(f, grad):
+    g = jedlik.compile(f, backend="aot_eager", fullgraph=True)
+    for x in (GOOD, BAD, -GOOD, GOOD):
+        a, b = (x.clone().requires_grad_(grad) for _ in range(2))
+        expected = outcome(f, a)
+        assert outcome(g, b) == expected
+
+
 def test_ambiguous_truth_is_a_type_of_error_of_its_own():
     def f(x, log):
         assert x > 0
