@@ -256,7 +256,7 @@ def texts_of_an_argument(x, error):
     return x * len(error.args), f"{error}", repr(error), isinstance(error, ValueError)
 
 
-@program(*thrown(), graphs=0)  # the exception outlives the call and keeps the frame: rule 24
+@program(*thrown())
 def chain_over_a_break(x, error):
     seen = []
     try:
@@ -272,7 +272,7 @@ def chain_over_a_break(x, error):
     return x + len(seen), seen
 
 
-@program(lambda: (T(), ValueError(3)), graphs=0)  # the exception outlives the call and keeps the frame: rule 24
+@program(lambda: (T(), ValueError(3)))
 def raised_again_by_its_handler(x, error):
     seen = []
     for _ in range(2):
