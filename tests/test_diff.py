@@ -22,8 +22,9 @@ def test_same(program):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_break_anywhere(program, request):
-    every = 1 if request.config.getoption("--slow") else 17
+    """With --slow at each instruction, else at the first three and some ten of the others."""
     _, longest = check(program)
+    every = 1 if request.config.getoption("--slow") else max(17, longest // 10)
     lines, _ = runner.sweep(program, longest, every)
     assert not lines, "\n".join(lines)
 

@@ -46,8 +46,8 @@ CpyFrame *cpy_frame_push(PyThreadState *ts, PyFunctionObject *func, int at);
  * the operand stack, NULLs included. The caller owns what it puts in. */
 PyObject **cpy_frame_slots(CpyFrame *f);
 int cpy_frame_depth(CpyFrame *f); /* operand stack depth */
-/* Somebody else keeps the frame object (a traceback, a debugger): what its slots end with can be seen. */
-bool cpy_frame_held(CpyFrame *f);
+/* How many others keep the frame object (a traceback, a debugger): they can see what its slots end with. */
+Py_ssize_t cpy_frame_holders(CpyFrame *f);
 void cpy_frame_set(CpyFrame *f, int depth, int at);
 int cpy_frame_at(CpyFrame *f);
 PyFunctionObject *cpy_frame_func(CpyFrame *f);

@@ -178,9 +178,9 @@ PyObject **cpy_frame_slots(CpyFrame *f)
     return f->localsplus;
 }
 
-bool cpy_frame_held(CpyFrame *f)
+Py_ssize_t cpy_frame_holders(CpyFrame *f)
 {
-    return f->frame_obj != NULL && Py_REFCNT(f->frame_obj) > 1;
+    return f->frame_obj ? Py_REFCNT(f->frame_obj) - 1 : 0;
 }
 
 int cpy_frame_depth(CpyFrame *f)

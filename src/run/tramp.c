@@ -32,8 +32,10 @@ enum { ARGS_ON_STACK = 64 }; /* arguments of a segment that need no allocation *
 typedef struct Open {
     CpyFrame *f;
     PointTable *t;
-    int call;   /* all but the innermost: instruction that is pending */
-    int resume; /* and the unit behind it */
+    int call;           /* all but the innermost: instruction that is pending */
+    int resume;         /* and the unit behind it */
+    Py_ssize_t holders; /* of the frame object when last looked at */
+    bool kept; /* a call kept it, not as part of a traceback: what its slots end with is seen */
 } Open;
 
 typedef struct Tramp {
@@ -285,7 +287,7 @@ static Open *open_frame(Tramp *t, PyFunctionObject *func)
     if (f == NULL)
         return NULL;
     cpy_frame_link(t->ts, f);
-    t->v[t->n++] = (Open){ f, table, -1, -1 };
+    t->v[t->n++] = (Open){ f, table, -1, -1, 0, false };
     return top(t);
 }
 
@@ -293,7 +295,10 @@ static Open *open_frame(Tramp *t, PyFunctionObject *func)
 static void close_frame(Tramp *t)
 {
     CpyFrame *f = top(t)->f;
+    bool kept = top(t)->kept;
     t->n--;
+    if (kept && t->n > 0)
+        top(t)->kept = true; /* by f_back */
     cpy_frame_unlink(t->ts, f);
     cpy_frame_pop(t->ts, f);
 }
@@ -303,8 +308,10 @@ static void close_frame(Tramp *t)
 static Act raise_in_top(Tramp *t, int index, bool callee)
 {
     Open *o = top(t);
-    if (real_raise(t->ts, o->f, o->t->c, index, callee) == REAL_OK)
+    if (real_raise(t->ts, o->f, o->t->c, index, callee) == REAL_OK) {
+        o->holders = cpy_frame_holders(o->f);
         return ACT_ENTER;
+    }
     close_frame(t);
     return ACT_UNWIND;
 }
@@ -439,6 +446,21 @@ static Act return_top(Tramp *t)
     return ACT_RETURN;
 }
 
+enum { LOOKED_AT = 8 };
+
+/* Looks who keeps the innermost frames; `call`: what is new was kept by a call that returned. */
+static void note_holders(Tramp *t, bool call)
+{
+    for (int i = t->n - 1; i >= 0 && i >= t->n - LOOKED_AT; i--) {
+        Open *o = &t->v[i];
+        Py_ssize_t now = cpy_frame_holders(o->f);
+        if (__builtin_expect(now != o->holders, 0)) {
+            o->kept |= call && now > o->holders;
+            o->holders = now;
+        }
+    }
+}
+
 static Act do_real(Tramp *t)
 {
     Open *o = top(t);
@@ -452,6 +474,7 @@ static Act do_real(Tramp *t)
         close_frame(t);
         return ACT_UNWIND;
     }
+    note_holders(t, o->t->c->ins[index_at(o)].op != OP_PUSH_EXC_INFO);
     if (polls(o->t->c, index) && PyErr_CheckSignals() < 0)
         return raise_in_top(t, index, false);
     return ACT_ENTER;
@@ -541,7 +564,7 @@ static Act do_enter(Tramp *t)
     int index = index_at(o), n = o->t->c->nlocalsplus, depth = cpy_frame_depth(o->f);
     if (o->t->c->ins[index].op == OP_RETURN_VALUE)
         return return_top(t);
-    if (runs_plainly(t->ts) || cpy_frame_held(o->f))
+    if (runs_plainly(t->ts) || (o->kept && cpy_frame_holders(o->f)))
         return ACT_PLAIN;
     PyObject **slots = cpy_frame_slots(o->f), *out;
     Point *p = table_point(o->t, index, slots + n, depth);
@@ -585,6 +608,7 @@ static Act plain_to_stop(Tramp *t, Open *o, PyCodeObject *stops)
     Py_DECREF(stops);
     if (stopped) {
         cpy_frame_link(t->ts, o->f);
+        note_holders(t, false);
         return ACT_ENTER;
     }
     t->n--;

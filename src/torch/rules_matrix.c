@@ -84,6 +84,8 @@ static Status matmul(Infer *r, PyObject **out)
         sizes[n++] = b.sizes[b.ndim - 1];
     /* Some combinations fold dims and view the product of matrices; what they view is fresh, but its layout varies. */
     r->loose |= a.ndim != b.ndim || a.ndim > 3;
+    for (int i = 0; i < na && a.ndim == b.ndim; i++) /* a batch of one may be left out */
+        r->loose |= a.sizes[i] != b.sizes[i] || a.sizes[i] == 1;
     return give_rows(r, sizes, n, a.dtype, a.requires_grad || b.requires_grad, out);
 }
 

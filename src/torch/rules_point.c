@@ -57,6 +57,11 @@ static Status arith(Infer *r, PyObject **out)
 {
     Operands p;
     int64_t alpha;
+    if (strstr(r->name, "rsub")) { /* which is the other minus self */
+        PyObject *self = r->v[0];
+        r->v[0] = r->v[1];
+        r->v[1] = self;
+    }
     if (!operands(r, &p, 2) || !(r->v[2] == NULL || is_int(r->v[2], &alpha)))
         return ST_DECLINE;
     int d = operands_dtype(&p);
@@ -86,6 +91,8 @@ static bool negative(PyObject *o)
 static Status power(Infer *r, PyObject **out)
 {
     Operands p;
+    if (strcmp(r->name, "__rpow__") == 0)
+        return ST_DECLINE;
     if (!operands(r, &p, 2) || !absent(r->v[2]))
         return ST_DECLINE;
     if (has_bool(&p))
@@ -102,6 +109,9 @@ static Status power(Infer *r, PyObject **out)
 static Status divide(Infer *r, PyObject **out)
 {
     Operands p;
+    /* Reversed, it is the reciprocal of self times the other, which has another dtype. */
+    if (strncmp(r->name, "__r", 3) == 0 && r->v[1] && torch_is_tensor(r->v[1]))
+        return ST_DECLINE;
     if (!operands(r, &p, 2) || !absent(r->v[2])) /* rounding_mode */
         return ST_DECLINE;
     return finish(r, &p, to_float(operands_dtype(&p)), out);

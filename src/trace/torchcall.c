@@ -381,6 +381,23 @@ static Status stop_here(Tx *tx, const Node *n)
     return ST_OK;
 }
 
+/* Powers of integers may raise on data; those that give a floating-point number never do. */
+static bool float_power(Tx *tx, const Node *n)
+{
+    static const char *const names[] = { "pow", "__pow__", "__rpow__", "pow_",
+                                         "__ipow__" };
+    const char *name = target_name(tx, n->target);
+    bool power = false;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        power |= strcmp(name, names[i]) == 0;
+    if (!power || n->meta == NULL || !torch_is_tensor(n->meta))
+        return false;
+    PyObject *yes = PyObject_CallMethod(n->meta, "is_floating_point", NULL);
+    PyErr_Clear();
+    Py_XDECREF(yes);
+    return yes == Py_True;
+}
+
 static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
 {
     Tx *tx = b->tx;
@@ -388,7 +405,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total;
+    n->raises = !op.total && !float_power(tx, n);
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */

@@ -98,19 +98,17 @@ struct Tx {
     Break brk;
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
-    uintptr_t
-        blurred; /* a write may have made tensors require grad that the twins know nothing of. journalled */
+    /* A write may have made tensors require grad that the twins know nothing of. journalled */
+    uintptr_t blurred;
     uintptr_t inference; /* traced inference mode; journalled */
     uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
-    ActiveMode *
-        modes; /* open inference_mode regions, innermost first: a trace must not end in one. journalled */
-    bool no_modes; /* after one that would have: regions are breaks */
+    ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
+    bool no_modes; /* regions are breaks: a trace before this one ended in an open one */
+    uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
-        turned; /* … and is not what it was before: sizes, strides, requires_grad. journalled */
-    uintptr_t changed; /* a node changes what is outside of the graph. journalled */
-    const struct GraphFailure
-        *late; /* the failed run whose state is wanted; NULL: an ordinary trace */
+        turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
         regions; /* Node.region of what is recorded now; numbers given so far. journalled */
     const Autocast *cast; /* traced autocast state; NULL: as at the start. journalled */
