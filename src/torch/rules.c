@@ -491,7 +491,8 @@ bool operands_shape(Operands *p, TensorMeta *out)
 /* -- Applying ----------------------------------------------------------------------- */
 
 static const Rule *const tables[] = { rules_point, rules_reduce, rules_matrix,
-                                      rules_shape, rules_make,   rules_network };
+                                      rules_shape, rules_make,   rules_network,
+                                      rules_loss };
 
 static const Rule *rule_at(int number)
 {

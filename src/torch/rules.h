@@ -56,7 +56,7 @@ struct Rule {
 
 /* One table a file, ending with a NULL name. */
 extern const Rule rules_point[], rules_reduce[], rules_matrix[], rules_shape[],
-    rules_make[], rules_network[];
+    rules_make[], rules_network[], rules_loss[];
 
 /* -- What rules use (rules.c) -------------------------------------------------- */
 

@@ -213,6 +213,54 @@ def pixel_shuffle(draw):
     return F.pixel_shuffle, (draw(tensors(FLOATS, sizes=draw(pick([[], [1], [2]])) + [by * by * draw(pick([1, 2])), 3, 2])), by), {}
 
 
+def paired_loss(f, kwargs, weight=None):
+    def make(draw):
+        kinds = [draw(pick(FLOATS[:2]))]
+        x = draw(tensors(kinds, max_dim=3, counts=(1, 2, 3)))
+        t = draw(tensors(kinds, sizes=list(x.shape)))
+        kw = draw(pick(kwargs))
+        if weight and draw(st.booleans()):
+            kw = kw | {weight: draw(tensors(kinds, sizes=list(x.shape)[draw(st.integers(0, x.dim())):]))}
+        return f, (x, t), kw
+    return make
+
+
+def nll_loss(draw):
+    n, c = draw(pick([1, 2, 3])), draw(pick([1, 4]))
+    return F.nll_loss, (draw(tensors(FLOATS[:2], sizes=[n, c])), torch.zeros(n, dtype=torch.int64)), draw(
+        pick([{}, {"reduction": "sum"}, {"ignore_index": 0}, {"reduction": "none"}]))
+
+
+def norm(f, name):
+    def make(draw):
+        x = draw(tensors(FLOATS[:2], max_dim=3, counts=(1, 2, 3)))
+        kw = {} if draw(st.booleans()) else {name: draw(pick([1, 2.0, float("inf")]))}
+        if x.dim() and draw(st.booleans()):
+            kw |= {"dim": draw(pick([0, -1, [0], list(range(x.dim()))])), "keepdim": draw(st.booleans())}
+        return f, (x,), kw
+    return make
+
+
+def one_dim(f, n):
+    def make(draw):
+        x = draw(tensors(FLOATS[:2], min_dim=1, max_dim=3, counts=(1, 2, 3)))
+        return f, (x, *(draw(tensors([x.dtype], sizes=list(x.shape))) for _ in range(n - 1))), draw(pick([{"dim": 0}, {"dim": -1}, {}]))
+    return make
+
+
+def outer(draw):
+    kinds = [draw(pick(DTYPES))]
+    return torch.outer, tuple(draw(tensors(kinds, sizes=[draw(pick([0, 1, 3]))])) for _ in range(2)), {}
+
+
+def scatter(draw):
+    kinds = [draw(pick(FLOATS[:2] + [torch.int64]))]
+    x = draw(tensors(kinds, min_dim=1, max_dim=3, counts=(1, 2, 3)))
+    i = torch.zeros([draw(st.integers(1, n)) for n in x.shape], dtype=torch.int64)
+    return draw(pick([torch.scatter, torch.scatter_add])), (x, draw(st.integers(-x.dim(), x.dim() - 1)), i,
+                                                            draw(tensors(kinds, sizes=list(x.shape)))), {}
+
+
 def glu(draw):
     return F.glu, (draw(tensors(FLOATS[:2], min_dim=1)), *draw(pick([(), (0,), (-1,)]))), {}
 
@@ -433,6 +481,7 @@ def dropout(draw):
     return F.dropout, (draw(tensors(FLOATS)), *draw(pick([(), (0.5,), (0.0,), (0.3, False)]))), {}
 
 
+REDUCTIONS = [{}, {"reduction": "sum"}, {"reduction": "mean"}, {"reduction": "none"}]
 CALLS = {
     "larger": binary(torch.maximum, torch.minimum, torch.fmax, torch.fmin, numbers=False),
     "arith": binary(torch.add, torch.sub, torch.mul, torch.remainder, torch.fmod, operator.add, operator.mod, operator.sub, torch.rsub, T.__rsub__, T.__radd__, T.__rmul__,
@@ -518,6 +567,19 @@ CALLS = {
     "log_sigmoid": unary(F.logsigmoid, dtypes=FLOATS),
     "local_response_norm": pooled(F.local_response_norm, 2, [1, 2]),
     "feature_dropout": pooled(F.dropout2d, 2, [0.0, 0.5, 1.0], ({}, {"training": False})),
+    "l1_loss": lambda draw: paired_loss(draw(pick([F.l1_loss, F.smooth_l1_loss])), REDUCTIONS)(draw),
+    "huber_loss": paired_loss(F.huber_loss, [*REDUCTIONS, {"delta": 0.5}]),
+    "binary_cross_entropy": paired_loss(F.binary_cross_entropy, REDUCTIONS, "weight"),
+    "with_logits": lambda draw: paired_loss(F.binary_cross_entropy_with_logits, REDUCTIONS, draw(pick(["weight", "pos_weight"])))(draw),
+    "kl_div": paired_loss(F.kl_div, [*REDUCTIONS, {"reduction": "batchmean"}, {"log_target": True, "reduction": "sum"}]),
+    "nll_loss": nll_loss,
+    "vector_norm": norm(torch.linalg.vector_norm, "ord"),
+    "norm": lambda draw: norm(draw(pick([torch.norm, T.norm])), "p")(draw),
+    "normalize": one_dim(F.normalize, 1),
+    "cosine_similarity": one_dim(F.cosine_similarity, 2),
+    "outer": outer,
+    "one_hot": lambda draw: (F.one_hot, (torch.zeros(draw(st.lists(pick([0, 1, 2]), max_size=3)), dtype=torch.int64), draw(pick([1, 3, -1]))), {}),
+    "scatter": scatter,
     "embedding": embedding,
     "cross_entropy": cross_entropy,
     "mse_loss": mse_loss,
