@@ -62,7 +62,8 @@ Status assert_truth(Tx *tx, Var *cond, bool truth)
     TRY_PTR(fn);
     if (!truth)
         TRY(method(tx, cond, "logical_not", &cond));
-    TRY(const_str(tx, "a check of a tensor fails", &text)); /* with a text backends keep it */
+    TRY(const_str(tx, "a check of a tensor fails",
+                  &text)); /* with a text backends keep it */
     Args a = { .v = (Var *[]){ cond, text }, .n = 2 };
     return torch_call(tx, fn, false, torch_classify(fn), &a, &ignored);
 }

@@ -1,6 +1,5 @@
 """Rule 16: containers keep a delta until they are opened: appends are replayed as appends, sets replay their history."""
 import collections
-import time
 
 import pytest
 import torch
@@ -41,7 +40,7 @@ def test_length_is_lazy(compile):
 
 
 def test_a_hundred_thousand_items_are_not_rewritten():
-    """The time of a call does not grow with the list."""
+    """What a call writes does not grow with the list."""
     log = list(range(300_000))
 
     def f(x):
@@ -51,11 +50,11 @@ def test_a_hundred_thousand_items_are_not_rewritten():
     fast = jedlik.compile(f, backend="eager")
     fast(X), fast(X)
     before = log[5]
-    start = time.perf_counter()
     for _ in range(200):
         fast(X)
-    took = time.perf_counter() - start
-    assert log[5] is before and len(log) == 300_202 and took < 0.2
+    assert log[5] is before and len(log) == 300_202
+    writes = [line for line in jedlik.dump(f, (X,), "e").splitlines() if line]
+    assert len(writes) == 1 and writes[0].startswith("append ") and len(writes[0]) < 80
 
 
 @pytest.mark.parametrize("make", (list, collections.deque))

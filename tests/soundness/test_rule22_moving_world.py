@@ -100,8 +100,7 @@ def test_another_thread_meets_a_point_that_is_being_compiled():
     first = threading.Thread(target=lambda: out.append(fast(X)))
     first.start()
     assert inside.wait(20)
-    start = time.perf_counter()
-    assert fast(X + 1).tolist() == [3, 3, 3] and time.perf_counter() - start < 5
+    assert fast(X + 1).tolist() == [3, 3, 3] and not out  # the other one is still at it
     go.set()
     first.join()
     assert out[0].tolist() == [2, 2, 2] and len(compiling) == 1

@@ -2,7 +2,6 @@ import copy
 import gc
 import operator
 import pickle
-import time
 import weakref
 
 import pytest
@@ -136,27 +135,3 @@ def test_no_references_are_lost(engine, example):
     gc.collect()
     assert [sys.getrefcount(o) for o in (torch.sin, operator.pow, *example, torch.float64)] == counts
     assert engine.torch_blocks() <= before
-
-
-def test_speed(engine):
-    x = torch.zeros(1)
-    rows = [("input", x)] + [("function", torch.sin if i % 2 else torch.cos, ({i},)) for i in range(2000)]
-    best = min(timed(lambda: engine.torch_fx(rows, [2000])) for _ in range(5))
-    f = engine.torch_function(rows[:101], [100])
-    def plain(v):
-        for _ in range(50):
-            v = torch.sin(torch.cos(v))
-        return v
-    run, base = (min(timed(lambda: g(x)) for _ in range(20)) for g in (f, plain))
-    small = engine.torch_function([("input", x), ("function", operator.add, ({0}, 1))], [1])
-    many = min(timed(lambda: [small(x) for _ in range(1000)]) for _ in range(20)) / 1000
-    add = min(timed(lambda: [x + 1 for _ in range(1000)]) for _ in range(20)) / 1000
-    print(f"fx {best / 2000 * 1e6:.2f} us/node; 100 ops: ours {run * 1e6:.1f} us, Python {base * 1e6:.1f} us;"
-          f" x+1: ours {many * 1e9:.0f} ns, Python {add * 1e9:.0f} ns")
-    assert best / 2000 < 20e-6
-
-
-def timed(f):
-    t = time.perf_counter()
-    f()
-    return time.perf_counter() - t

@@ -2,6 +2,7 @@
 a reason and a hint; the program's results stay those of plain Python; fullgraph=True raises with the same words."""
 import ctypes
 import decimal
+import inspect
 import pathlib
 import re
 import sys
@@ -27,12 +28,9 @@ def meets(id, *make):
 # -- Language ----------------------------------------------------------------------
 
 @meets("NYI_OP")
-def group_of_exceptions(x):
-    try:
-        y = x.sin()
-        raise ValueError
-    except* ValueError:  # here
-        pass
+def line_as_a_shell_runs_it(x):
+    y = x.sin()
+    exec(compile("None", __file__, "single"))
     return y.cos()
 
 
@@ -289,13 +287,11 @@ def late_module(tmp_path, monkeypatch):
 
 def marked(fn):
     """file:line of the mark, or of any line of fn if it has none."""
-    code = fn.__code__
-    with open(code.co_filename) as file:
-        lines = file.read().splitlines()
-    for number in range(code.co_firstlineno, code.co_firstlineno + 20):
-        if lines[number - 1].endswith(MARK):
-            return f"{code.co_filename}:{number}"
-    return code.co_filename
+    lines, first = inspect.getsourcelines(fn)
+    for number, line in enumerate(lines, first):
+        if line.rstrip().endswith(MARK):
+            return f"{__file__}:{number}"
+    return __file__
 
 
 def same(a, b):
