@@ -21,6 +21,27 @@ bool cpy_finalized(PyObject *obj)
     return state != FRAME_COMPLETED && state != FRAME_CLEARED;
 }
 
+PyCFunction cpy_own_callback;
+const char *cpy_bookkeeper;
+
+static bool starts_with(PyObject *text, const char *with)
+{
+    const char *s = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+    if (s == NULL)
+        PyErr_Clear();
+    return s && strncmp(s, with, strlen(with)) == 0;
+}
+
+/* A callback of the engine's own weak references, or of the library's memos of its values (fake tensors, say), does
+ * nothing that a program could see. */
+static bool own_callback(PyObject *callback)
+{
+    if (PyCFunction_Check(callback))
+        return cpy_own_callback && PyCFunction_GET_FUNCTION(callback) == cpy_own_callback;
+    return cpy_bookkeeper && PyFunction_Check(callback) &&
+           starts_with(((PyFunctionObject *)callback)->func_module, cpy_bookkeeper);
+}
+
 static bool end_runs_code(PyObject *obj)
 {
     if (cpy_finalized(obj) || cpy_gen_open(obj))
@@ -28,7 +49,7 @@ static bool end_runs_code(PyObject *obj)
     if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(obj)))
         return false;
     PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(obj);
-    while (w && w->wr_callback == NULL)
+    while (w && (w->wr_callback == NULL || own_callback(w->wr_callback)))
         w = w->wr_next;
     return w != NULL;
 }

@@ -52,6 +52,11 @@ PyTypeObject *cpy_inst_dict_type(PyObject *obj);
 
 /* -- The end of objects ------------------------------------------------------- */
 
+/* What weak references of the engine itself call; set once. */
+extern PyCFunction cpy_own_callback;
+/* Modules whose weak references only keep memos: the beginning of their names, or NULL. */
+extern const char *cpy_bookkeeper;
+
 /* Losing its last reference runs code: a finalizer, the callback of a weak reference, the rest of a generator; also of one of
  * the few items of a tuple or list. */
 bool cpy_end_runs_code(PyObject *obj);

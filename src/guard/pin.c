@@ -32,6 +32,7 @@ static PyMethodDef end_life_def = { "end_life", end_life, METH_O, NULL };
 bool pins_init(Pins *p, Arena *arena, Journal *journal)
 {
     *p = (Pins){ .arena = arena, .journal = journal };
+    cpy_own_callback = end_life;
     p->life = mem_alloc(sizeof *p->life);
     p->capsule = p->life ? PyCapsule_New(p->life, NULL, capsule_free) : NULL;
     if (p->capsule == NULL) {

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "base/map.h"
+#include "cpy/peek.h"
 #include "torch/infer.h"
 #include <dlfcn.h>
 
@@ -163,6 +164,7 @@ int torch_attach(void)
     ambient_init();
     if (rules_init() < 0 || classify_init() < 0 || infer_init() < 0)
         return -1;
+    cpy_bookkeeper = "torch.";
     torch_ready = true;
     return 0;
 }

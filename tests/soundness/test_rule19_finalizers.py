@@ -6,6 +6,8 @@ import pytest
 import torch
 from follow import X, follow, follows
 
+import jedlik
+
 
 class Box:
     """A place for attributes."""
@@ -605,3 +607,47 @@ def test_harmless_values_stay_captured(compile):
     f = compile(f)
     for _ in range(6):
         yield f(X), o.n, o.l
+
+
+def breaks_of(f, *args):
+    return [b.id for b in jedlik.explain(f)(*args).breaks]
+
+
+def test_weak_references_of_torch_and_of_the_engine_are_quiet():
+    """What torch remembers of a tensor weakly, and what an entry knows an object by, is no finalizer of the program's."""
+    from torch.utils.weak import WeakTensorKeyDictionary
+    memo, o, known = WeakTensorKeyDictionary(), Box(), Box()
+
+    def overwrite(x):
+        o.t = o.t.to("cpu")
+        return x + o.t
+
+    def compare(x):
+        return x + (1 if o.k is known else 2)
+
+    def forget(x):
+        o.k = None
+        return x * 2
+
+    o.t = torch.ones(3)
+    memo[o.t] = 1
+    assert breaks_of(overwrite, X) == []
+    o.k = known
+    fast = jedlik.compile(compare, backend="eager")
+    assert torch.equal(fast(X), X + 1)
+    assert breaks_of(forget, X) == [] and torch.equal(fast(X), X + 2)
+
+
+def test_weak_references_of_the_program_are_not():
+    o, gone = Box(), []
+
+    def forget(x):
+        o.k = None
+        return x + len(gone)
+
+    for make in (lambda v: weakref.ref(v, gone.append), lambda v: weakref.WeakValueDictionary(k=v)):
+        o.k = Box()
+        kept = make(o.k)
+        before = len(gone)
+        assert "FINALIZER" in breaks_of(forget, X)
+        assert len(gone) == before + (type(kept) is weakref.ref) and (kept() is None if type(kept) is weakref.ref else not kept)
