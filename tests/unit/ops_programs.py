@@ -155,6 +155,18 @@ def exceptions(n):
     return seen
 
 
+@program
+def exception_groups(n):
+    seen = []
+    try:
+        raise ExceptionGroup("many", [ValueError(n), KeyError(1)])
+    except* ValueError as group:
+        seen.append([e.args for e in group.exceptions])
+    except* KeyError:
+        seen.append("key")
+    return seen
+
+
 class Swallow:
     def __enter__(self):
         return self
