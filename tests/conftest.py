@@ -1,7 +1,17 @@
 """What every test starts from: nothing compiled, stock settings, torch.compile as torch made it."""
+import hypothesis
 import pytest
 
 import jedlik
+
+
+# The same draws each time, so that a change is judged by itself; --slow draws anew.
+hypothesis.settings.register_profile("same", derandomize=True)
+
+
+def pytest_configure(config):
+    if not config.getoption("--slow"):
+        hypothesis.settings.load_profile("same")
 
 
 def pytest_addoption(parser):
