@@ -37,10 +37,9 @@ def test_it_is_off_unless_asked_for():
     assert _fakes.checked == before
 
 
-def test_a_difference_is_told(caplog, monkeypatch):
-    logger = logging.getLogger("jedlik")  # libraries may have changed how it logs
-    for name, value in (("propagate", True), ("disabled", False), ("level", logging.WARNING)):
-        monkeypatch.setattr(logger, name, value)
+def test_a_difference_is_told(monkeypatch):
+    told = []
+    monkeypatch.setattr(logging.getLogger("jedlik"), "warning", lambda text, *args: told.append(text % args))
     given = torch.empty(2, 3, device="meta")
     found = len(_fakes.differences)
     try:
@@ -49,6 +48,6 @@ def test_a_difference_is_told(caplog, monkeypatch):
         assert not _fakes.agrees(torch.sin, _fakes.describe(torch.empty(3, 2).t()), given, 0)
         assert _fakes.agrees(torch.sin, _fakes.describe(torch.empty(3, 2).t()), given, 1)  # strides are not certain
         assert _fakes.agrees(torch.sin, None, given, 0)  # it cannot tell
-        assert len(_fakes.differences) == found + 3 and "sin" in caplog.text
+        assert len(_fakes.differences) == found + 3 and len(told) == 3 and all("sin" in text for text in told)
     finally:
         del _fakes.differences[found:]
