@@ -94,14 +94,18 @@ def walk(value, one):
     return value
 
 
-def run(target, is_method, args, kwargs, device):
-    fm = fake_mode()
-    fakes = Fakes(device)
+def on_fakes(fakes, target, is_method, args, kwargs):
+    """The call with fakes in place of twins: callable, arguments, keywords."""
     with torch.no_grad():
         args, kwargs = walk(args, fakes.to_fake), walk(kwargs, fakes.to_fake)
     kwargs.pop("generator", None)
-    if is_method:
-        target, args = getattr(args[0], target), args[1:]
+    return (getattr(args[0], target), args[1:], kwargs) if is_method else (target, args, kwargs)
+
+
+def run(target, is_method, args, kwargs, device):
+    fm = fake_mode()
+    fakes = Fakes(device)
+    target, args, kwargs = on_fakes(fakes, target, is_method, args, kwargs)
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException
     try:
         with fm:
@@ -136,11 +140,7 @@ def expect(target, is_method, args, kwargs, device):
     """Description of the result by FakeTensorMode, the text of an exception, or None: it cannot tell. The twins stay as they are."""
     fm = fake_mode()
     fakes = Fakes(device)
-    with torch.no_grad():
-        args, kwargs = walk(args, fakes.to_fake), walk(kwargs, fakes.to_fake)
-    kwargs.pop("generator", None)
-    if is_method:
-        target, args = getattr(args[0], target), args[1:]
+    target, args, kwargs = on_fakes(fakes, target, is_method, args, kwargs)
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, UnsupportedFakeTensorException
     try:
         with fm:

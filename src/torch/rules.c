@@ -393,7 +393,7 @@ static void order_strides(const Operands *p, TensorMeta *out)
     }
 }
 
-static bool same_sizes(const TensorMeta *a, const TensorMeta *b)
+bool same_sizes(const TensorMeta *a, const TensorMeta *b)
 {
     return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, 8 * (size_t)a->ndim) == 0;
 }

@@ -74,6 +74,7 @@ bool absent(PyObject *o);             /* not given or None */
 /* Reads a tensor that rules can deal with: plain, a dtype they know, no lazy bits. */
 bool read_tensor(PyObject *o, TensorMeta *m);
 bool row_major(const TensorMeta *m);
+bool same_sizes(const TensorMeta *a, const TensorMeta *b);
 bool dense(const TensorMeta *m); /* strides are a permutation of row-major ones */
 bool odd_strides(
     const TensorMeta *m); /* of dims of size 1: kernels differ in what they make of them */

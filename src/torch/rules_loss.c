@@ -24,11 +24,6 @@ static bool read_reduction(PyObject *o, bool *scalar)
     return false;
 }
 
-static bool same_sizes(const TensorMeta *a, const TensorMeta *b)
-{
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, 8 * (size_t)a->ndim) == 0;
-}
-
 /* input and target of one shape and dtype; v[at]: reduction; `with`: a tensor that takes part, or 0. */
 static Status pointwise_loss(Infer *r, int at, int with, PyObject **out)
 {

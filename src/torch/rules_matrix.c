@@ -516,9 +516,9 @@ static Status mse_loss(Infer *r, PyObject **out)
 {
     TensorMeta x, t;
     bool scalar;
-    if (!two(r, &x, &t) || !dtype_float(x.dtype) || x.ndim != t.ndim ||
-        memcmp(x.sizes, t.sizes, 8 * (size_t)x.ndim) != 0 || !absent(r->v[2]) ||
-        !absent(r->v[3]) || !reduction(r->v[4], &scalar) || !scalar || r->v[5])
+    if (!two(r, &x, &t) || !dtype_float(x.dtype) || !same_sizes(&x, &t) ||
+        !absent(r->v[2]) || !absent(r->v[3]) || !reduction(r->v[4], &scalar) || !scalar ||
+        r->v[5])
         return ST_DECLINE;
     return give_rows(r, NULL, 0, x.dtype, x.requires_grad || t.requires_grad, out);
 }

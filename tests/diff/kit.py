@@ -26,6 +26,20 @@ def T(*shape, at=0, grad=False):
     return torch.arange(float(at), at + n).reshape(shape or (3,)).requires_grad_(grad)
 
 
+# What programs over modules are called with.
+
+def x23():
+    return T(2, 3)
+
+
+def x43():
+    return T(4, 3, at=-2)
+
+
+def grad():
+    return T(2, 3, grad=True)
+
+
 def program(*makers, graphs=1):
     """Marks a program. Makers give fresh arguments: a tuple, or one argument; without: one tensor. `graphs`: how many must be captured at least."""
     def keep(f):

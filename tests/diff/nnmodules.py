@@ -1,22 +1,10 @@
 """Modules."""
 import torch
 from torch import nn
-from kit import T, program
+from kit import T, grad, program, x23, x43
 
 torch.manual_seed(0)
 LOG = []
-
-
-def x23():
-    return T(2, 3)
-
-
-def x43():
-    return T(4, 3, at=-2)
-
-
-def grad():
-    return T(2, 3, grad=True)
 
 
 class Block(nn.Module):
