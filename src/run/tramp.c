@@ -9,6 +9,7 @@
 #include "run/deopt.h"
 #include "torch/failure.h"
 #include "torch/torch.h"
+#include "torch/revert.h"
 #include "run/point.h"
 #include "run/real.h"
 
@@ -139,7 +140,7 @@ static PyObject *run_once(Tramp *t, PyFunctionObject *func, PyObject *const *slo
     return out;
 }
 
-/* The graph has raised in the middle, with changes made that cannot be undone: goes to the state that the program is in at the
+/* The graph has raised in the middle, with changes made that cannot be reverted: goes to the state that the program is in at the
  * operation that raised, made from the values the run had (rule 13). */
 static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
                    int nslots, GraphFailure *f, Entry **e, PyObject **out)
@@ -179,14 +180,15 @@ static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **o
     *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out == NULL, 0) && e->switches)
         ambient_restore(&before);
+    bool nothing = *out == NULL && (fx_reverted(e->graph) || e->pure);
     if (__builtin_expect(numbers != NULL, 0)) {
-        if (*out == NULL && e->pure && deopt_can())
+        if (nothing && deopt_can())
             generator_restore(numbers);
         Py_DECREF(numbers);
     }
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (!e->pure || !deopt_can())
+    if (!nothing || !deopt_can())
         return GO_RAISE;
     PyErr_Clear();
     return GO_PLAIN;

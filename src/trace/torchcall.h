@@ -10,7 +10,8 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, Var **out);
 
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
-Status open_check(Tx *tx, PyObject *target, bool declared);
+/* *stateless: it is a function of its arguments. */
+Status open_check(Tx *tx, PyObject *target, bool declared, bool *stateless);
 /* May the function see one of the changed objects? (reach.c) */
 Status open_reaches(Tx *tx, PyObject *function, bool *yes);
 

@@ -108,6 +108,7 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
         regions; /* Node.region of what is recorded now; numbers given so far. journalled */
