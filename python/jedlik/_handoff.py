@@ -15,6 +15,8 @@ import types
 import torch
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
+from jedlik._random import out_of_graph
+
 frame_ids = itertools.count()
 
 
@@ -245,5 +247,8 @@ def compile_graph(graph, inputs, backend, runner):
     except BackendError:
         raise
     except Exception as error:
+        refused = out_of_graph(error)
+        if refused is not None:
+            raise refused
         raise BackendError(name_of(backend), error) from error
     return real_forward(compiled, gm, before, runner)

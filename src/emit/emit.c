@@ -133,7 +133,7 @@ static Status plan_graph(Emit *e)
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
-            TRY(emit_export(e, g->node.v[i].src, NULL, &index));
+            TRY(emit_export(e, g->node.v[i].src, g->node.v[i].expr, &index));
     return ST_OK;
 }
 
@@ -199,7 +199,7 @@ static Status write_graph(Emit *e)
     put(e, OP_LOAD_FAST, e->graph);
     for (size_t i = 0; i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live) {
-            TRY(emit_export(e, g->node.v[i].src, NULL, &index));
+            TRY(emit_export(e, g->node.v[i].src, g->node.v[i].expr, &index));
             put(e, OP_LOAD_FAST, e->first_arg + index);
             n++;
         }

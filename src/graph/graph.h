@@ -31,7 +31,7 @@ struct GArg {
 };
 
 typedef enum {
-    NODE_INPUT,    /* placeholder: a tensor loaded through `src` */
+    NODE_INPUT,    /* placeholder: a tensor loaded through `src`, or the number `expr` */
     NODE_FUNCTION, /* target(*args, **kwargs) */
     NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
 } NodeKind;
@@ -56,7 +56,8 @@ typedef struct Node {
     GArg *args;        /* nargs positional, then nkw keyword values */
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
-    PyObject *example; /* NODE_INPUT: the real tensor seen, borrowed */
+    struct Expr *expr; /* NODE_INPUT: a number, of whatever value; NULL: a tensor */
+    PyObject *example; /* NODE_INPUT: the real tensor or number seen, borrowed */
     PyObject *
         meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */
     PyObject *

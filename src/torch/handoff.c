@@ -165,6 +165,36 @@ bool hand_off_own(PyObject *backend)
     return yes;
 }
 
+static PyObject *ask(const char *module, const char *name, PyObject *arg)
+{
+    PyObject *m = PyImport_ImportModule(module);
+    PyObject *r = m ? PyObject_CallMethod(m, name, "O", arg) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+bool hand_off_replays(PyObject *backend)
+{
+    if (hand_off_own(backend))
+        return true;
+    PyObject *compiler = ask("jedlik._handoff", "is_torch_compiler", backend);
+    PyErr_Clear();
+    Py_XDECREF(compiler);
+    return compiler == Py_False;
+}
+
+bool hand_off_refused(void)
+{
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    PyErr_NormalizeException(&type, &value, &tb);
+    PyObject *yes = value ? ask("jedlik._random", "is_out_of_graph", value) : NULL;
+    PyErr_Clear();
+    PyErr_Restore(type, value, tb);
+    Py_XDECREF(yes);
+    return yes == Py_True;
+}
+
 static PyObject *ask_backend(PyObject *pair, PyObject *backend, PyObject *runner)
 {
     PyObject *m = PyImport_ImportModule("jedlik._handoff");

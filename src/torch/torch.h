@@ -208,6 +208,11 @@ bool dead_node_goes(const Graph *g, const Node *n);
 /* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
 bool hand_off_own(PyObject *backend);
 
+/* Whether what is no operation on tensors may stand in its graphs: not with torch's compilers, which would run it once, while they
+ * trace. A callable of the user's may be one as well: such nodes then raise jedlik._random.OutOfGraph, as hand_off_refused tells. */
+bool hand_off_replays(PyObject *backend);
+bool hand_off_refused(void); /* of the exception that is set */
+
 /* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
  * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */
 PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,

@@ -471,6 +471,12 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     return graph_add(&tx->graph, *n, id);
 }
 
+Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id)
+{
+    Build b = { .tx = tx };
+    return add_node(&b, n, op, id);
+}
+
 /* foo_(x), x += y: the result is the first argument itself. */
 static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
 {
@@ -485,13 +491,15 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
 }
 
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
-                        PyObject *meta, Var **out)
+                        PyObject *meta, PyObject *device, Var **out)
 {
     Build b = { .tx = tx };
     Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
     PyObject **reals;
     uint32_t id;
     TRY(build_args(&b, a, &n, &reals));
+    if (device != NULL)
+        b.device = device;
     if (b.device == NULL)
         return graph_break(tx, BRK_TORCH_CALL, "%s without tensors",
                            target_name(tx, target));
