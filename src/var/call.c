@@ -88,6 +88,16 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     return ST_DECLINE;
 }
 
+/* What a call of an operator comes to: for one of torch.library.custom_op the operator that it holds. */
+static Status operator_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    PyObject *inner = torch_custom_op(callable)
+                          ? tx_hold(tx, PyObject_GetAttrString(callable, "_opoverload"))
+                          : callable;
+    TRY_PTR(inner);
+    return torch_row(tx, inner, a, out);
+}
+
 /* Rows that may know an existing callable; ST_DECLINE: none does. */
 static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
@@ -290,7 +300,7 @@ static Status operator_call(Tx *tx, Var *fn, const Args *a, Var **out)
         return ST_DECLINE;
     if (fn->src && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
-    return torch_row(tx, fn->real, a, out);
+    return operator_row(tx, fn->real, a, out);
 }
 
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
