@@ -132,6 +132,8 @@ typedef struct TorchOp {
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
+    bool trial;  /* may be inferred by running it on made-up data (torch/trial.c) … */
+    bool costly; /* … if that is small */
     bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;
 
