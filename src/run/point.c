@@ -38,11 +38,19 @@ void entry_free(Entry *e)
     mem_free(e);
 }
 
+void entry_forget(Entry *e)
+{
+    if (e->running == 0)
+        entry_free(e);
+    else
+        e->forgotten = true;
+}
+
 static void free_entries(Entry *e)
 {
     while (e != NULL) {
         Entry *next = e->next;
-        entry_free(e);
+        entry_forget(e);
         e = next;
     }
 }

@@ -54,8 +54,8 @@ struct Entry {
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
-    bool used;        /* has run at least once */
-    uint64_t hits;
+    int running;    /* activations of its segment that still look at it */
+    bool forgotten; /* the last of them frees it */
 };
 
 typedef struct PointTable PointTable; /* the points of one (code, options): point.h */
@@ -109,7 +109,12 @@ extern CompileResult (*run_compile_late)(Point *p, PyFunctionObject *func,
                                          PyObject *const *slots, int nslots, PyObject *exc,
                                          const struct GraphFailure *f, Entry **out);
 
+/* The function under whose name profilers are told of compiling. */
+extern PyObject *run_compile_name;
+
 void entry_free(Entry *e);
+/* The same for an entry that is on no list any more; if it is running, once it has ended. */
+void entry_forget(Entry *e);
 void exit_free(Exit *x);
 
 /* The guard side, set by module.c to guards_check and guards_free: true if the guards hold for these slots; then
@@ -137,7 +142,7 @@ Point *run_entry_point(PyCodeObject *co, Options *o);
 PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
                    bool *plain);
 
-/* Drops the entries of all points, e.g. for reset(). Nothing compiled may be running. */
+/* Drops the entries of all points, e.g. for reset(); those that are running when they have ended. */
 void run_forget(void);
 
 /* make_options, Compiled. */

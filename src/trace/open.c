@@ -165,13 +165,14 @@ static void look_at_operator(Search *s, PyObject *target)
     Py_XDECREF(def);
 }
 
-Status open_check(Tx *tx, PyObject *target, bool declared)
+Status open_check(Tx *tx, PyObject *target, bool declared, bool *stateless)
 {
     Search s = { .worst = STATE_NONE };
     if (PyFunction_Check(target))
         look_into(&s, target, 0);
     else
         look_at_operator(&s, target);
+    *stateless = s.worst <= STATE_READS;
     if (declared && PyFunction_Check(target) && !tx->class_writes) {
         bool seen =
             false; /* the program vouches for it, but for what is not written yet */

@@ -108,6 +108,7 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
         regions; /* Node.region of what is recorded now; numbers given so far. journalled */
@@ -132,6 +133,8 @@ struct Tx {
     PyObject *
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
+    PyObject *backend; /* Options.backend, borrowed; NULL: none */
+    bool plain_seeds;  /* seeds are breaks: the backend cannot have them in a graph */
     PyObject *module; /* engine state */
     int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading; /* > 0: the world is looked at without asking (dumps) */
