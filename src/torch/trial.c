@@ -137,13 +137,20 @@ static bool read_plain(PyObject *t, TensorMeta *m)
 
 /* -- Arguments -------------------------------------------------------------------------- */
 
+/* One integer may stand for a size, a dim or a count: torch takes tensors there and reads them. */
+static bool may_be_number(const TensorMeta *m)
+{
+    return m->numel == 1 && !dtype_float(m->dtype) && m->dtype != D_C64 &&
+           m->dtype != D_C128;
+}
+
 static PyObject *stand_for(Trial *t, PyObject *twin)
 {
     for (int i = 0; i < t->n; i++)
         if (t->v[i].twin == twin)
             return Py_NewRef(t->v[i].real);
     Stand *s = &t->v[t->n];
-    if (t->n == MAX_TRIED || !read_plain(twin, &s->m))
+    if (t->n == MAX_TRIED || !read_plain(twin, &s->m) || may_be_number(&s->m))
         return NULL;
     t->elements += infer_extent(&s->m);
     if (t->elements > t->limit || (s->real = made_up(&s->m)) == NULL)

@@ -84,7 +84,11 @@ def test_as_eager(engine, name):
 
 
 def twins(engine, *args):
-    return tuple(engine.torch_twin(a) if isinstance(a, torch.Tensor) else a for a in args)
+    return tuple(engine.torch_twin(a) if isinstance(a, torch.Tensor) else twins(engine, *a) if type(a) is tuple else a for a in args)
+
+
+def shapes(result):
+    return [t.shape for t in ((result,) if isinstance(result, torch.Tensor) else result)]
 
 
 def test_data_decides_nothing(engine):
@@ -95,6 +99,25 @@ def test_data_decides_nothing(engine):
                     (F.one_hot, (torch.arange(3),)), (torch.bincount, (torch.arange(3),)), (torch.equal, (x, x)),
                     (torch.allclose, (x, x)), (torch.linalg.lstsq, (torch.eye(2), torch.eye(2)))]:
         assert engine.torch_infer(f, twins(engine, *args), {}, CPU, True)[0] == "decline", f
+
+
+def test_tensors_as_numbers(engine):
+    """Torch takes a tensor of one integer for a size, a count or a dim, and one float for a scale: what they say is not known."""
+    taken = 0
+    x, n, one, scale = torch.ones(4, 4), torch.tensor(2), torch.tensor([2]), torch.tensor(2.0)
+    for f, args in [(torch.Tensor.new_zeros, (x, (n, 3))), (torch.Tensor.new_zeros, (x, (one, 3))), (torch.Tensor.new_ones, (x, n)), (torch.roll, (x, n, 0)),
+                    (torch.topk, (x, n)), (torch.kthvalue, (x, n)), (torch.diff, (x, n)), (torch.cumsum, (x, n)), (torch.tile, (x, (n, n))),
+                    (torch.rot90, (x, n)), (F.pad, (x, (n, n))), (F.pad, (x, (one, one))), (torch.combinations, (x[0], n)), (torch.fft.fft, (x, n)),
+                    (F.unfold, (x[None, None], n)), (torch.std_mean, (x, n)), (F.interpolate, (x[None, None], None, scale)), (torch.histc, (x, n)),
+                    (torch.linalg.matrix_power, (x, n)), (F.adaptive_max_pool2d, (x[None], n))]:
+        try:
+            eager = f(*args)
+        except Exception:
+            continue
+        taken += 1
+        result = engine.torch_infer(f, twins(engine, *args), {}, CPU, True)
+        assert result[0] == "decline" or shapes(result[1]) == shapes(eager), f
+    assert taken > 12  # torch does take them
 
 
 def test_leaves_no_trace(engine):
