@@ -132,7 +132,9 @@ typedef struct TorchOp {
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
-    bool fresh; /* strides do not depend on those of the arguments */
+    bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
+    bool costly; /* … if that is small */
+    bool fresh;  /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */

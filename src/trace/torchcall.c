@@ -398,6 +398,21 @@ static bool float_power(Tx *tx, const Node *n)
     return yes == Py_True;
 }
 
+/* x.to(…) without another device: what remains is a cast, which raises for no data. */
+static bool only_casts(Tx *tx, const Node *n)
+{
+    if (strcmp(target_name(tx, n->target), "to") != 0)
+        return false;
+    for (uint32_t i = 1; i < n->nargs + n->nkw; i++) {
+        const GArg *g = &n->args[i];
+        PyTypeObject *type = g->tag == GA_CONST ? Py_TYPE(g->obj) : NULL;
+        if (type != torch_types.dtype && type != torch_types.memory_format &&
+            type != &PyBool_Type)
+            return false;
+    }
+    return true;
+}
+
 /* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
 static bool wrote(const Build *b)
 {
@@ -449,7 +464,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total && !float_power(tx, n);
+    n->raises = !op.total && !float_power(tx, n) && !only_casts(tx, n);
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
