@@ -355,7 +355,7 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
-    x->no_modes = tx->no_modes;
+    x->ways = tx->ways;
     x->draws = x->pure && draws(&tx->graph);
     x->nops = e->nops;
     x->switches = e->nops ? switches_of(&tx->graph) : 0;
