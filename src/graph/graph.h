@@ -86,6 +86,8 @@ typedef struct Graph {
 Status graph_add(Graph *g, Node n, uint32_t *id);
 /* Marks what the outputs and impure nodes need; returns how many operation nodes stay. */
 int graph_prune(Graph *g, const uint32_t *outputs, int noutputs);
+/* What of torch's ambient state the live nodes change while they run: SWITCHES_. */
+uint8_t graph_switches(const Graph *g);
 /* 1 + index of the last node that may raise when something outside of the graph has been changed; 0: none (rule 13). */
 uint32_t graph_hazard(const Graph *g);
 /* "v0 = input L['x'] ; v1 = torch.sin v0", one node a line, live nodes only, numbered in order. */
