@@ -9,6 +9,7 @@
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 PyObject *pipeline_module;
@@ -135,7 +136,9 @@ static bool again(Again *a, const Break *brk)
 static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 {
     Break met = tx->brk, late;
-    Status st = emit_entry(tx, p, value, out);
+    Status st = weak_kept(tx, value);
+    if (st == ST_OK)
+        st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
     if (value == NULL) {

@@ -52,6 +52,7 @@ typedef struct Handler {
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(context)                                                                           \
+    X(weak)                                                                              \
     X(heap)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \

@@ -76,8 +76,10 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
-    VEC(GenVar *) gens;     /* generators made by the trace */
-    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
+    VEC(GenVar *) gens;          /* generators made by the trace */
+    VEC(struct WeakVar *) weaks; /* weak references made by the trace */
+    size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
+    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
@@ -88,6 +90,7 @@ struct Tx {
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
     uintptr_t
         weak_drops; /* existing values with weak references that were let go; journalled */
+    uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
