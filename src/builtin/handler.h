@@ -51,6 +51,7 @@ typedef struct Handler {
     X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
+    X(random)                                                                            \
     X(context)                                                                           \
     X(weak)                                                                              \
     X(heap)                                                                              \

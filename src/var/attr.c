@@ -7,6 +7,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/container.h"
 #include "var/exc.h"
 #include "var/names.h"
 #include "var/type.h"
@@ -71,6 +72,8 @@ Status attrs_of(Tx *tx, Var *v, DictVar **out)
         return attrs_field(tx, v, &AS(ExcVar, v)->attrs, out);
     if (v->kind == &kind_tensor)
         return attrs_field(tx, v, &AS(TensorVar, v)->attrs, out);
+    if (v->kind == &kind_dict && is_odict(AS(DictVar, v)))
+        return attrs_field(tx, v, &AS(DictVar, v)->attrs, out);
     return ST_OK;
 }
 
@@ -485,7 +488,7 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
     return ignored ? ST_OK : raise_type(tx, PyExc_AttributeError, "%s", method);
 }
 
-static Status dict_store(Tx *tx, Var *v, DictVar *d, PyObject *name, Var *value)
+static Status attr_store(Tx *tx, Var *v, DictVar *d, PyObject *name, Var *value)
 {
     if (value != NULL)
         return dict_set_str(tx, d, name, value);
@@ -507,7 +510,7 @@ Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     }
     TRY(attrs_of(tx, v, &d));
     if (d != NULL)
-        return dict_store(tx, v, d, name, value);
+        return attr_store(tx, v, d, name, value);
     if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
     if (descr != NULL)

@@ -83,6 +83,7 @@ static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject 
     Memo memo = { 0 };
     int found;
     *value = NULL;
+    TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner == NULL)
         found = cpy_dict_peek(d->v.real, key, h, &hint, &memo, value);
     else if (PyUnicode_CheckExact(key))
@@ -140,6 +141,7 @@ static Status quiet_keys(Tx *tx, PyObject *dict)
 /* Keys of the existing dict in order, with a list of values beside: new lists. */
 static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
 {
+    TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner != NULL)
         *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
     else if (PyODict_Check(d->v.real)) { /* whose iterator looks each key up */

@@ -386,6 +386,7 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
                          (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }
     Var *v;
+    TRY(open_touch(tx, o));
     TRY(wrap_kind(tx, o, src, pinned, &v));
     if (v->kind == &kind_const) {
         *out = v;
