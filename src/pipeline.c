@@ -9,6 +9,7 @@
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 PyObject *pipeline_module;
@@ -80,8 +81,10 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
+    tx->backend = p->options->backend;
     TRY(ambient(tx));
     TRY(root_function(tx, func, &fn));
     TRY(root_frame(tx, p, fn, slots, nslots));
@@ -108,7 +111,8 @@ typedef struct Again {
     uint64_t at; /* 0: no */
     Break why;   /* the text is ours */
     int tries;
-    bool no_modes; /* without regions that only the real thing can leave open */
+    bool no_modes;    /* without regions that only the real thing can leave open */
+    bool plain_seeds; /* the backend has refused a graph that sets one */
 } Again;
 
 enum { MAX_TRIES = 8 };
@@ -135,9 +139,15 @@ static bool again(Again *a, const Break *brk)
 static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 {
     Break met = tx->brk, late;
-    Status st = emit_entry(tx, p, value, out);
+    Status st = weak_kept(tx, value);
+    if (st == ST_OK)
+        st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
+    if (st == ST_ERROR && !a->plain_seeds && hand_off_refused()) {
+        PyErr_Clear();
+        return a->plain_seeds = true, COMPILE_AGAIN;
+    }
     if (value == NULL) {
         late = tx->brk;
         tx->brk = met;
@@ -193,6 +203,7 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
     if (st == ST_OK)
         st = tx_init(tx);
     tx->no_modes = a->no_modes;
+    tx->plain_seeds = a->plain_seeds;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK && a->at) {
@@ -256,7 +267,7 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK ||
+    if (st != ST_BREAK || tx->brk.cut ||
         tx->modes) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);

@@ -235,7 +235,7 @@ static Status apply(Tx *tx, const Args *a, Var **out)
     target = target_of(tx, ap.cls->real);
     TRY_PTR(target);
     return torch_call_known(tx, target, (TorchOp){ .cls = TC_NODE, .user = true }, &rest,
-                            meta, out);
+                            meta, NULL, out);
 }
 
 /* Outside of functorch's transforms, which the ambient guard rules out, nothing is wrapped. */

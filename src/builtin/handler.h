@@ -51,7 +51,9 @@ typedef struct Handler {
     X(checks)                                                                            \
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
+    X(random)                                                                            \
     X(context)                                                                           \
+    X(weak)                                                                              \
     X(heap)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \

@@ -31,7 +31,7 @@ struct GArg {
 };
 
 typedef enum {
-    NODE_INPUT,    /* placeholder: a tensor loaded through `src` */
+    NODE_INPUT,    /* placeholder: a tensor loaded through `src`, or the number `expr` */
     NODE_FUNCTION, /* target(*args, **kwargs) */
     NODE_METHOD,   /* args[0].target(*args[1:], **kwargs); target is a str */
 } NodeKind;
@@ -42,18 +42,21 @@ typedef struct Node {
     NodeKind kind;
     bool pure; /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
     bool mutates;       /* writes to an argument's storage or metadata */
-    bool mutates_input; /* … and that storage may exist outside the graph */
-    bool open;          /* runs user Python (rule 15) */
-    bool raises;        /* may raise on data */
-    bool random;        /* draws random numbers */
-    bool beside;        /* another node does it: no part of the graph */
-    bool live;          /* set by graph_prune */
+    bool mutates_input; /* … and that storage may exist outside the graph: */
+    uint32_t nwrites;
+    uint32_t *writes; /* nodes whose values it may write to */
+    bool open;        /* runs user Python (rule 15) */
+    bool raises;      /* may raise on data */
+    bool random;      /* draws random numbers */
+    bool beside;      /* another node does it: no part of the graph */
+    bool live;        /* set by graph_prune */
     PyObject *target;
     uint32_t nargs, nkw;
     GArg *args;        /* nargs positional, then nkw keyword values */
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
-    PyObject *example; /* NODE_INPUT: the real tensor seen, borrowed */
+    struct Expr *expr; /* NODE_INPUT: a number, of whatever value; NULL: a tensor */
+    PyObject *example; /* NODE_INPUT: the real tensor or number seen, borrowed */
     PyObject *
         meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */
     PyObject *

@@ -143,7 +143,10 @@ static PyObject *identifier(const char *text)
 static PyObject *input_target(Build *b, const Node *n)
 {
     Text t = { 0 };
-    source_print(&t, n->src, b->slot_names);
+    if (n->src == NULL)
+        text_put(&t, "number_%u", (unsigned)(n - b->g->node.v));
+    else
+        source_print(&t, n->src, b->slot_names);
     PyObject *r = t.failed ? PyErr_NoMemory() : identifier(t.s ? t.s : "");
     text_free(&t);
     return r;

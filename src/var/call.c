@@ -88,6 +88,16 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     return ST_DECLINE;
 }
 
+/* What a call of an operator comes to: for one of torch.library.custom_op the operator that it holds. */
+static Status operator_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    PyObject *inner = torch_custom_op(callable)
+                          ? tx_hold(tx, PyObject_GetAttrString(callable, "_opoverload"))
+                          : callable;
+    TRY_PTR(inner);
+    return torch_row(tx, inner, a, out);
+}
+
 /* Rows that may know an existing callable; ST_DECLINE: none does. */
 static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
@@ -235,6 +245,29 @@ static bool disabled(FuncVar *f)
     return d && PyDict_GetItem(d, str__torchdynamo_disable) == Py_True;
 }
 
+/* torch._dynamo, once imported, wraps torch.manual_seed to have it left alone: what that does is known all the same. NULL: another
+ * function. */
+static PyObject *seed_behind(FuncVar *f)
+{
+    PyObject *d = ((PyFunctionObject *)f->v.real)->func_dict, *inner = NULL;
+    if (d != NULL && (inner = PyDict_GetItemString(d, "__wrapped__")) == NULL)
+        inner = PyDict_GetItemString(d, "_torchdynamo_orig_callable");
+    PyObject *module = inner && PyFunction_Check(inner)
+                           ? ((PyFunctionObject *)inner)->func_module
+                           : NULL;
+    return module && PyUnicode_Check(module) &&
+                   PyUnicode_CompareWithASCIIString(module, "torch.random") == 0
+               ? inner
+               : NULL;
+}
+
+static Status seed_call(Tx *tx, FuncVar *f, PyObject *inner, const Args *a, Var **out)
+{
+    if (f->v.src && f->v.src->kind != SRC_CONST)
+        TRY(guard_is(&tx->guards, f->v.src, f->v.real));
+    return match_call(tx, inner, a, out);
+}
+
 /* Written in unittest/case.py. */
 static bool of_unittest(Tx *tx, FuncVar *f)
 {
@@ -252,6 +285,12 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
     if (!switches.capture_unittest && of_unittest(tx, f))
         return graph_break(tx, BRK_DISABLED, "%U (config.capture_unittest is off)",
                            f->co->co_qualname);
+    PyObject *seeds = seed_behind(f);
+    if (seeds != NULL) {
+        Status st = seed_call(tx, f, seeds, a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
     if (f->v.src && f->v.src->kind != SRC_CONST && register_knows(f->v.real))
@@ -271,7 +310,7 @@ static Status operator_call(Tx *tx, Var *fn, const Args *a, Var **out)
         return ST_DECLINE;
     if (fn->src && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
-    return torch_row(tx, fn->real, a, out);
+    return operator_row(tx, fn->real, a, out);
 }
 
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)

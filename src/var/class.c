@@ -56,6 +56,18 @@ static Status class_dict(Tx *tx, Var *self, Var **out)
 }
 
 /* C-level attributes of every class. */
+/* Of an existing class: its own ones, not those of a base. */
+static Status abstract_of(Tx *tx, PyTypeObject *t, Var **out)
+{
+    PyObject *found, *own = PyDict_GetItem(t->tp_dict, str___abstractmethods__);
+    TRY(type_lookup(tx, t, str___abstractmethods__, &found));
+    if (found == NULL || t == &PyType_Type)
+        return raise_type(tx, PyExc_AttributeError, "__abstractmethods__");
+    return own == found
+               ? wrap_pinned(tx, own, NULL, out)
+               : graph_break(tx, BRK_NO_SLOT, "__abstractmethods__ of %s", t->tp_name);
+}
+
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
@@ -66,6 +78,8 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
     }
     if (name == str___dict__)
         return class_dict(tx, self, out);
+    if (name == str___abstractmethods__ && !is_made_class(self))
+        return abstract_of(tx, t, out);
     if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
         name == str___doc__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
