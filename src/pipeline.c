@@ -9,6 +9,7 @@
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 PyObject *pipeline_module;
@@ -138,7 +139,9 @@ static bool again(Again *a, const Break *brk)
 static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 {
     Break met = tx->brk, late;
-    Status st = emit_entry(tx, p, value, out);
+    Status st = weak_kept(tx, value);
+    if (st == ST_OK)
+        st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
     if (st == ST_ERROR && !a->plain_seeds && hand_off_refused()) {
@@ -264,7 +267,7 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK ||
+    if (st != ST_BREAK || tx->brk.cut ||
         tx->modes) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);

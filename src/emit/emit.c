@@ -78,6 +78,7 @@ static Status fill_exit(Emit *e, Exit *x)
     for (Frame *f = tx->top; n > 0; f = f->up)
         TRY(describe(e, f, &x->frames[--n], f == tx->top));
     x->has_exc = tx->handled != tx->handled0;
+    x->cut = tx->brk.cut;
     x->brk = tx->brk.id;
     x->reason = PyUnicode_FromString(tx->brk.text ? tx->brk.text : "");
     return x->reason ? ST_OK : ST_ERROR;

@@ -45,12 +45,11 @@ typedef struct Node {
     bool mutates_input; /* … and that storage may exist outside the graph: */
     uint32_t nwrites;
     uint32_t *writes; /* nodes whose values it may write to */
-    bool open;        /* runs user Python (rule 15) … */
-    bool stateless; /* … which depends on its arguments alone, and changes nothing: it may run twice */
-    bool raises; /* may raise on data */
-    bool random; /* draws random numbers */
-    bool beside; /* another node does it: no part of the graph */
-    bool live;   /* set by graph_prune */
+    bool open;        /* runs user Python (rule 15) */
+    bool raises;      /* may raise on data */
+    bool random;      /* draws random numbers */
+    bool beside;      /* another node does it: no part of the graph */
+    bool live;        /* set by graph_prune */
     PyObject *target;
     uint32_t nargs, nkw;
     GArg *args;        /* nargs positional, then nkw keyword values */

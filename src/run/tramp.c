@@ -485,7 +485,7 @@ static Act open_callees(Tramp *t, const Exit *x, Values *v)
             Py_CLEAR(exc);
         cpy_exc_set_handled(t->ts, exc);
     }
-    return ACT_REAL;
+    return x->cut ? ACT_ENTER : ACT_REAL;
 }
 
 /* Acts on an exit of the innermost frame. Steals the tuple. */
@@ -599,6 +599,8 @@ static int index_behind(PointTable *t, const Exit *x)
     int index = t->c->index_of[x->frames[0].at];
     if (x->nframes > 1)
         return t->c->index_of[x->frames[0].resume];
+    if (x->cut)
+        return index;
     if (t->c->ins[index].op == OP_KW_NAMES)
         index++;
     return op_ends(t->c->ins[index].op) ? -1 : index + 1;

@@ -604,3 +604,8 @@ TorchOp torch_classify_attr(PyObject *name)
     PyErr_Clear();
     return op_of(f ? PyLong_AsLong(f) : F_BREAK);
 }
+
+bool torch_custom_op(PyObject *o)
+{
+    return torch_ready && is_a(o, custom_op);
+}

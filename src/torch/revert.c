@@ -94,15 +94,14 @@ static Revert *list(const Graph *g, const uint8_t *written, bool whole)
 
 int revert_plan(const Graph *g, bool late, Revert **out)
 {
-    bool writes = false, whole = false, once = false;
+    bool writes = false, whole = false;
     *out = NULL;
     for (size_t i = 0; i < g->node.n; i++) {
         const Node *n = &g->node.v[i];
         writes |= n->live && (n->mutates_input || n->open);
-        once |= n->live && n->open && !n->stateless;
         whole |= n->live && n->kind != NODE_INPUT && reaches_out(n);
     }
-    if (!writes || once || !may_raise(g))
+    if (!writes || !may_raise(g))
         return 0;
     uint8_t *written = mem_alloc(g->node.n);
     if (written == NULL)

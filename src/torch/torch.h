@@ -139,6 +139,7 @@ typedef struct TorchOp {
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
 TorchOp torch_classify(PyObject *callable);
+bool torch_custom_op(PyObject *o); /* made by torch.library.custom_op */
 /* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
 TorchOp torch_classify_method(PyObject *name);
 /* Attributes of tensors: TC_NODE as getattr(x, name); TC_SPECIAL metadata, answered from inference; TC_BREAK anything else. */

@@ -472,7 +472,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (n->open && n->kind == NODE_FUNCTION)
-        TRY(open_check(tx, n->target, op.declared, &n->stateless));
+        TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)
         TRY(note_writes(b, n));
     TRY(stop_here(tx, n));

@@ -14,10 +14,11 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
 Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id);
 
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
-/* *stateless: it is a function of its arguments. */
-Status open_check(Tx *tx, PyObject *target, bool declared, bool *stateless);
-/* May the function see one of the changed objects? (reach.c) */
-Status open_reaches(Tx *tx, PyObject *function, bool *yes);
+Status open_check(Tx *tx, PyObject *target, bool declared);
+/* What the function may come across; whether something with pending changes is among it. endless: it may be anything. (reach.c) */
+Status open_reaches(Tx *tx, PyObject *function, PtrMap *seen, bool *changed,
+                    bool *endless);
+bool open_changeable(PyObject *o);
 
 /* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
 Status torch_facts(Tx *tx, const TensorVar *t);
