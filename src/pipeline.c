@@ -9,6 +9,7 @@
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 PyObject *pipeline_module;
@@ -80,6 +81,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
     tx->backend = p->options->backend;
@@ -136,7 +138,9 @@ static bool again(Again *a, const Break *brk)
 static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 {
     Break met = tx->brk, late;
-    Status st = emit_entry(tx, p, value, out);
+    Status st = weak_kept(tx, value);
+    if (st == ST_OK)
+        st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
     if (st == ST_ERROR && !a->ways.plain_seeds && hand_off_refused()) {
@@ -269,7 +273,7 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK ||
+    if (st != ST_BREAK || tx->brk.cut ||
         tx->modes) /* another way than the graph's: there is no state to be made */
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);

@@ -103,6 +103,12 @@ def is_torch_compiler(backend):
     return module == "jedlik._backends" or module.split(".")[0] == "torch"
 
 
+def writes_late(backend):
+    """Those that run a functional graph operation by operation: inputs are written in its last nodes."""
+    from . import _backends
+    return isinstance(backend, _backends.Named) and backend.name.startswith("aot_eager")
+
+
 def plain(t):
     """Whether a FakeTensor may be made of sizes and strides alone."""
     return (type(t) in (torch.Tensor, torch.nn.Parameter) and t.layout is torch.strided and t.is_leaf and

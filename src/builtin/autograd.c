@@ -236,7 +236,8 @@ static PyObject *target_of(Tx *tx, PyObject *cls)
     return tx_hold(tx, fn);
 }
 
-static Status apply_node(Tx *tx, const Args *a, Var **out)
+/* *known: what it gives is; a break behind that is one of the node. */
+static Status apply_node(Tx *tx, const Args *a, bool *known, Var **out)
 {
     Args rest = args_tail(a, 1);
     Apply ap = { .cls = a->v[0], .args = &rest };
@@ -250,6 +251,7 @@ static Status apply_node(Tx *tx, const Args *a, Var **out)
     TRY(outputs_meta(tx, &ap, result, &meta));
     target = target_of(tx, ap.cls->real);
     TRY_PTR(target);
+    *known = true;
     return torch_call_known(tx, target, (TorchOp){ .cls = TC_NODE, .user = true }, &rest,
                             meta, NULL, out);
 }
@@ -258,8 +260,9 @@ static Status apply_node(Tx *tx, const Args *a, Var **out)
 static Status apply(Tx *tx, const Args *a, Var **out)
 {
     uintptr_t number = tx->applies;
-    Status st = apply_node(tx, a, out);
-    if (st == ST_BREAK) {
+    bool known = false;
+    Status st = apply_node(tx, a, &known, out);
+    if (st == ST_BREAK && !known) {
         tx->apply_failed = number;
         tx->apply_break = tx->brk.text;
     }

@@ -169,7 +169,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
                                    v->type->tp_name);
             return fold_wrap(tx, hash_number(value), out);
         }
-        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set) {
+        if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
+            v->kind == &kind_weakproxy) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
             return const_int(tx, h, out);
         }

@@ -53,6 +53,7 @@ typedef struct Handler {
     X(sdpa)                                                                              \
     X(random)                                                                            \
     X(context)                                                                           \
+    X(weak)                                                                              \
     X(heap)                                                                              \
     X(misc)                                                                              \
     X(testing)                                                                           \

@@ -88,6 +88,21 @@ Status build_token(Emit *e, Item *it)
     return ST_OK;
 }
 
+Status build_weak(Emit *e, Item *it)
+{
+    WeakVar *w = AS(WeakVar, it->v);
+    Var *v[] = { w->of, w->callback };
+    const char *name = it->v->kind == &kind_weakproxy ? "proxy" : "ref";
+    PyObject *module = tx_hold(e->tx, PyImport_ImportModule("_weakref"));
+    PyObject *maker =
+        module ? tx_hold(e->tx, PyObject_GetAttrString(module, name)) : NULL;
+    TRY_PTR(maker);
+    TRY(put_callee(e, maker));
+    TRY(put_all(e, v, w->callback ? 2 : 1));
+    put_call(e, w->callback ? 2 : 1);
+    return ST_OK;
+}
+
 Status build_lock(Emit *e, Item *it)
 {
     LockVar *l = AS(LockVar, it->v);

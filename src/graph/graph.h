@@ -42,12 +42,14 @@ typedef struct Node {
     NodeKind kind;
     bool pure; /* may vanish when unused (rule 14): validated shapes, no effects, no random numbers */
     bool mutates;       /* writes to an argument's storage or metadata */
-    bool mutates_input; /* … and that storage may exist outside the graph */
-    bool open;          /* runs user Python (rule 15) */
-    bool raises;        /* may raise on data */
-    bool random;        /* draws random numbers */
-    bool beside;        /* another node does it: no part of the graph */
-    bool live;          /* set by graph_prune */
+    bool mutates_input; /* … and that storage may exist outside the graph: */
+    uint32_t nwrites;
+    uint32_t *writes; /* nodes whose values it may write to */
+    bool open;        /* runs user Python (rule 15) */
+    bool raises;      /* may raise on data */
+    bool random;      /* draws random numbers */
+    bool beside;      /* another node does it: no part of the graph */
+    bool live;        /* set by graph_prune */
     PyObject *target;
     uint32_t nargs, nkw;
     GArg *args;        /* nargs positional, then nkw keyword values */

@@ -36,6 +36,7 @@ typedef struct Exit {
     int nframes;
     ExitFrame *frames;
     bool has_exc;
+    bool cut;         /* the instruction was not broken: the next trace begins with it */
     int brk;          /* row of breaks.def */
     PyObject *reason; /* str, for reports */
 } Exit;

@@ -9,6 +9,7 @@
 #include "run/deopt.h"
 #include "torch/failure.h"
 #include "torch/torch.h"
+#include "torch/revert.h"
 #include "run/point.h"
 #include "run/real.h"
 
@@ -164,7 +165,7 @@ static PyObject *run_once(Tramp *t, PyFunctionObject *func, PyObject *const *slo
     return out;
 }
 
-/* The graph has raised in the middle, with changes made that cannot be undone: goes to the state that the program is in at the
+/* The graph has raised in the middle, with changes made that cannot be reverted: goes to the state that the program is in at the
  * operation that raised, made from the values the run had (rule 13). */
 static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
                    int nslots, GraphFailure *f, Entry **e, PyObject **out)
@@ -216,14 +217,15 @@ static Go run_segment(Tramp *t, Entry *e, PyObject **args, PyObject **out)
     *out = cpy_call_code_steal(t->ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out == NULL, 0) && e->switches)
         ambient_restore(&before);
+    bool nothing = *out == NULL && (fx_reverted(e->graph) || e->pure);
     if (__builtin_expect(numbers != NULL, 0)) {
-        if (*out == NULL && e->pure && deopt_can())
+        if (nothing && deopt_can())
             generator_restore(numbers);
         Py_DECREF(numbers);
     }
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (!e->pure || !deopt_can() || profiler_raised(t))
+    if (!nothing || !deopt_can() || profiler_raised(t))
         return GO_RAISE;
     PyErr_Clear();
     return GO_PLAIN;
@@ -483,7 +485,7 @@ static Act open_callees(Tramp *t, const Exit *x, Values *v)
             Py_CLEAR(exc);
         cpy_exc_set_handled(t->ts, exc);
     }
-    return ACT_REAL;
+    return x->cut ? ACT_ENTER : ACT_REAL;
 }
 
 /* Acts on an exit of the innermost frame. Steals the tuple. */
@@ -597,6 +599,8 @@ static int index_behind(PointTable *t, const Exit *x)
     int index = t->c->index_of[x->frames[0].at];
     if (x->nframes > 1)
         return t->c->index_of[x->frames[0].resume];
+    if (x->cut)
+        return index;
     if (t->c->ins[index].op == OP_KW_NAMES)
         index++;
     return op_ends(t->c->ins[index].op) ? -1 : index + 1;

@@ -5,6 +5,7 @@
  * in a wrapper that sees to it that every call gives a tuple of the right length.
  */
 #include "torch/lib.h"
+#include "torch/revert.h"
 #include <structmember.h>
 
 /* -- What a backend gave ------------------------------------------------------- */
@@ -14,6 +15,7 @@ typedef struct Compiled {
     PyObject *target;
     PyObject *backend; /* for messages */
     Py_ssize_t noutputs;
+    Revert *revert; /* NULL: nothing is changed outside of the graph, or nothing raises */
 } Compiled;
 
 static PyObject *wrong_result(const Compiled *c, PyObject *r)
@@ -32,11 +34,29 @@ static PyObject *wrong_result(const Compiled *c, PyObject *r)
     return NULL;
 }
 
+/* If the graph raises, its inputs are what they were before. */
+static PyObject *call_reverting(const Compiled *c, PyObject *const *args, size_t nargsf,
+                                PyObject *kwnames)
+{
+    Saved *saved = revert_save(c->revert, args);
+    if (saved == NULL) { /* nothing has run */
+        fx_note_reverted(c);
+        return NULL;
+    }
+    PyObject *r = PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+    if (r == NULL && revert_restore(c->revert, args, saved))
+        fx_note_reverted(c);
+    revert_forget(c->revert, saved);
+    return r;
+}
+
 static PyObject *compiled_call(PyObject *self, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames)
 {
     const Compiled *c = (Compiled *)self;
-    PyObject *r = PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+    PyObject *r = __builtin_expect(c->revert != NULL, 0)
+                      ? call_reverting(c, args, nargsf, kwnames)
+                      : PyObject_Vectorcall(c->target, args, nargsf, kwnames);
     if (r == NULL || (PyTuple_CheckExact(r) && PyTuple_GET_SIZE(r) == c->noutputs))
         return r;
     if (!(PyTuple_Check(r) || PyList_Check(r)) || Py_SIZE(r) != c->noutputs)
@@ -67,6 +87,7 @@ static void compiled_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     compiled_clear(self);
+    mem_free(((Compiled *)self)->revert);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -97,7 +118,24 @@ static PyType_Spec compiled_spec = {
 
 static PyTypeObject *compiled_type;
 
-static PyObject *wrap(PyObject *target, PyObject *backend, int noutputs)
+bool fx_reverts(PyObject *graph)
+{
+    return compiled_type && Py_IS_TYPE(graph, compiled_type) &&
+           ((Compiled *)graph)->revert != NULL;
+}
+
+/* Whether the backend writes to the graph's inputs only when all else is done. */
+static bool writes_late(PyObject *backend)
+{
+    PyObject *m = PyImport_ImportModule("jedlik._handoff");
+    PyObject *r = m ? PyObject_CallMethod(m, "writes_late", "O", backend) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(m);
+    Py_XDECREF(r);
+    return r == Py_True;
+}
+
+static PyObject *wrap(const Graph *g, PyObject *target, PyObject *backend, int noutputs)
 {
     if (compiled_type == NULL &&
         (compiled_type = (PyTypeObject *)PyType_FromSpec(&compiled_spec)) == NULL)
@@ -109,6 +147,8 @@ static PyObject *wrap(PyObject *target, PyObject *backend, int noutputs)
     c->target = Py_NewRef(target);
     c->backend = Py_NewRef(backend);
     c->noutputs = noutputs;
+    if (revert_plan(g, writes_late(backend), &c->revert) < 0)
+        Py_CLEAR(c);
     return (PyObject *)c;
 }
 
@@ -182,7 +222,7 @@ PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
         ambient_restore(&before);
     PyObject *r = target == NULL     ? NULL
                   : target == runner ? Py_NewRef(runner)
-                                     : wrap(target, backend, noutputs);
+                                     : wrap(g, target, backend, noutputs);
     Py_XDECREF(target);
     Py_XDECREF(pair);
     Py_DECREF(runner);

@@ -133,11 +133,14 @@ typedef struct TorchOp {
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
-    bool fresh; /* strides do not depend on those of the arguments */
+    bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
+    bool costly; /* … if that is small */
+    bool fresh;  /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
 TorchOp torch_classify(PyObject *callable);
+bool torch_custom_op(PyObject *o); /* made by torch.library.custom_op */
 /* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
 TorchOp torch_classify_method(PyObject *name);
 /* Attributes of tensors: TC_NODE as getattr(x, name); TC_SPECIAL metadata, answered from inference; TC_BREAK anything else. */

@@ -398,6 +398,65 @@ static bool float_power(Tx *tx, const Node *n)
     return yes == Py_True;
 }
 
+/* x.to(…) without another device: what remains is a cast, which raises for no data. */
+static bool only_casts(Tx *tx, const Node *n)
+{
+    if (strcmp(target_name(tx, n->target), "to") != 0)
+        return false;
+    for (uint32_t i = 1; i < n->nargs + n->nkw; i++) {
+        const GArg *g = &n->args[i];
+        PyTypeObject *type = g->tag == GA_CONST ? Py_TYPE(g->obj) : NULL;
+        if (type != torch_types.dtype && type != torch_types.memory_format &&
+            type != &PyBool_Type)
+            return false;
+    }
+    return true;
+}
+
+/* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
+static bool wrote(const Build *b)
+{
+    for (int i = 0; i < b->nmetas; i++)
+        if (infer_version(AS(TensorVar, b->metas[i])->meta) != b->versions[i])
+            return true;
+    return false;
+}
+
+static uint32_t count_nodes(const GArg *g)
+{
+    uint32_t n = g->tag == GA_NODE;
+    for (uint32_t i = 0; g->tag > GA_NODE && i < g->n; i++)
+        n += count_nodes(&g->items[i]);
+    return n;
+}
+
+static void list_nodes(const GArg *g, Node *n)
+{
+    if (g->tag == GA_NODE)
+        n->writes[n->nwrites++] = g->node;
+    for (uint32_t i = 0; g->tag > GA_NODE && i < g->n; i++)
+        list_nodes(&g->items[i], n);
+}
+
+/* The arguments that were written to; all of them, if that left no trace (running statistics) or they are too many to look at. */
+static Status note_writes(const Build *b, Node *n)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < n->nargs + n->nkw; i++)
+        total += count_nodes(&n->args[i]);
+    n->writes = tx_alloc(b->tx, (total + 1) * sizeof *n->writes);
+    TRY_PTR(n->writes);
+    bool sure = total < COUNT_OF(b->metas) && wrote(b);
+    for (uint32_t i = 0; !sure && i < n->nargs + n->nkw; i++)
+        list_nodes(&n->args[i], n);
+    for (int i = 0; sure && i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        if (infer_version(t->meta) != b->versions[i])
+            n->writes[n->nwrites++] = (uint32_t)(t->node - 1);
+    }
+    return ST_OK;
+}
+
 static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
 {
     Tx *tx = b->tx;
@@ -405,7 +464,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total && !float_power(tx, n);
+    n->raises = !op.total && !float_power(tx, n) && !only_casts(tx, n);
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
@@ -414,6 +473,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     }
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
+    if (n->mutates_input)
+        TRY(note_writes(b, n));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;
@@ -482,8 +543,10 @@ static void note_changes(const Build *b)
         uint64_t now = look_of(t->meta);
         if ((t->external || t->vague) && !(b->looks[i] & 1) && (now & 1))
             SET(tx, tx->blurred, 1);
-        if (t->external && now != b->looks[i])
-            SET(tx, tx->turned, 1);
+        if (t->external &&
+            (now != b->looks[i] || (tx->foreign_graph && (now & 1) && tx->grad)))
+            SET(tx, tx->turned,
+                1); /* autograd's history of an input cannot be taken back either */
     }
 }
 
@@ -508,15 +571,6 @@ static bool only_reads(const Node *n)
                *training = argument(n, 5, "training");
     return (mean && mean->tag == GA_CONST) || training == NULL ||
            (training->tag == GA_CONST && training->obj == Py_False);
-}
-
-/* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
-static bool wrote(const Build *b)
-{
-    for (int i = 0; i < b->nmetas; i++)
-        if (infer_version(AS(TensorVar, b->metas[i])->meta) != b->versions[i])
-            return true;
-    return false;
 }
 
 static bool takes_data(const char *name)

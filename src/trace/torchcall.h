@@ -15,8 +15,10 @@ Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id);
 
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
 Status open_check(Tx *tx, PyObject *target, bool declared);
-/* May the function see one of the changed objects? (reach.c) */
-Status open_reaches(Tx *tx, PyObject *function, bool *yes);
+/* What the function may come across; whether something with pending changes is among it. endless: it may be anything. (reach.c) */
+Status open_reaches(Tx *tx, PyObject *function, PtrMap *seen, bool *changed,
+                    bool *endless);
+bool open_changeable(PyObject *o);
 
 /* Guards the storage offset, leaf and view flag of an input; of what is made in the trace, those of all inputs. */
 Status torch_facts(Tx *tx, const TensorVar *t);

@@ -10,6 +10,7 @@
 #include "var/binops.h"
 #include "var/container.h"
 #include "var/exc.h"
+#include "var/made.h"
 #include "var/names.h"
 #include "var/wrap.h"
 
@@ -56,6 +57,9 @@ Status object_concrete(Tx *tx, PyTypeObject *t)
         return ST_OK;
     PyObject *none = tx_hold(tx, PyTuple_New(0));
     TRY_PTR(none);
+    if (class_made(tx,
+                   (PyObject *)t)) /* of the model: what the attribute gives are Vars */
+        names = PyDict_GetItem(t->tp_dict, str___abstractmethods__);
     if (!plain_names(names))
         return graph_break(tx, BRK_UNKNOWN_TYPE, "abstract class %s", t->tp_name);
     PyObject *made = PyBaseObject_Type.tp_new(t, none, NULL);

@@ -250,6 +250,10 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
         is_fact(self->type))
         return fact(tx, self, name, out);
+    if (descr == NULL && self->type->tp_getattro == PyObject_GenericGetAttr &&
+        self->type->tp_dictoffset == 0)
+        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                          self->type->tp_name, name);
     Status st = exc_existing_field(tx, self, descr, name, out);
     return st != ST_DECLINE ? st
                             : graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s",

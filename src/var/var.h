@@ -295,6 +295,14 @@ typedef struct ProxyVar {
     Var *mapping;
 } ProxyVar;
 
+/* What the trace has made with weakref.ref() and weakref.proxy(). */
+typedef struct WeakVar {
+    Var v;
+    Var *of;
+    Var *callback;   /* NULL: none */
+    uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
+} WeakVar;
+
 #define AS(Type, var) ((Type *)(var))
 
 /* -- Making values ---------------------------------------------------------------- */

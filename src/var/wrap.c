@@ -9,6 +9,7 @@
 #include "var/consts.h"
 #include "var/names.h"
 #include "var/container.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 /* -- Lazy ------------------------------------------------------------------- */
@@ -339,6 +340,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         Status st = proxy_wrap(tx, o, src, out);
         return st == ST_DECLINE ? wrap_opaque(tx, o, src, out) : st;
     }
+    if (PyWeakref_CheckProxy(o) && PyWeakref_GET_OBJECT(o) != Py_None)
+        return weak_wrap(tx, o, src, out);
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
     if (PyTuple_Check(o) && wrap_is_object(t) &&
@@ -385,6 +388,7 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
                          (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }
     Var *v;
+    TRY(open_touch(tx, o));
     TRY(wrap_kind(tx, o, src, pinned, &v));
     if (v->kind == &kind_const) {
         *out = v;

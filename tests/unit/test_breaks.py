@@ -6,6 +6,7 @@ import inspect
 import pathlib
 import re
 import sys
+import weakref
 
 import pytest
 
@@ -162,6 +163,15 @@ def generator_left_inside_its_try(x):
     kept = Loud(closing(2))
     y = y * next(kept.n)  # here
     return y
+
+
+@meets("WEAK")
+def reference_to_what_is_gone(x):
+    y = x.sin()
+    kept = Loud(closing(2))
+    held = weakref.ref(kept)
+    kept = None
+    return y * (held() is None)  # here
 
 
 @meets("CLASS_BODY")
