@@ -170,7 +170,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
             return fold_wrap(tx, hash_number(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
-            v->kind == &kind_weakproxy) {
+            v->kind == &kind_weakproxy ||
+            v->type->tp_hash == PyObject_HashNotImplemented) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
             return const_int(tx, h, out);
         }
