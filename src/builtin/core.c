@@ -114,7 +114,8 @@ static bool long_lived(Var *v)
 {
     return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module ||
            v->kind == &kind_builtin ||
-           (torch_ready && PyType_IsSubtype(v->type, torch_types.module));
+           (torch_ready && (PyType_IsSubtype(v->type, torch_types.module) ||
+                            PyType_IsSubtype(v->type, torch_types.optimizer)));
 }
 
 /* The address of an existing object, which a guard then pins. New objects have no address yet. */

@@ -233,7 +233,7 @@ static Status multiply(Tx *tx, TupleVar *t, Var *times, Var **out)
         return raise_type(tx, PyExc_TypeError,
                           "can't multiply sequence by non-int of type '%.200s'",
                           type_name(tx, times));
-    TRY(var_index(tx, times, &n));
+    TRY(var_ssize(tx, times, PyExc_OverflowError, &n));
     TRY(tuple_open(tx, t));
     if (n < 0 || t->n == 0)
         n = 0;
