@@ -114,7 +114,8 @@ static bool long_lived(Var *v)
 {
     return v->kind == &kind_class || v->kind == &kind_func || v->kind == &kind_module ||
            v->kind == &kind_builtin ||
-           (torch_ready && PyType_IsSubtype(v->type, torch_types.module));
+           (torch_ready && (PyType_IsSubtype(v->type, torch_types.module) ||
+                            PyType_IsSubtype(v->type, torch_types.optimizer)));
 }
 
 /* The address of an existing object, which a guard then pins. New objects have no address yet. */
@@ -170,7 +171,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
             return fold_wrap(tx, hash_number(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
-            v->kind == &kind_weakproxy) {
+            v->kind == &kind_weakproxy ||
+            v->type->tp_hash == PyObject_HashNotImplemented) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
             return const_int(tx, h, out);
         }

@@ -60,6 +60,7 @@ static int find_types(void)
         { &torch_types.parameter, "nn.Parameter" },
         { &torch_types.buffer, "nn.Buffer" },
         { &torch_types.module, "nn.Module" },
+        { &torch_types.optimizer, "optim.Optimizer" },
         { &torch_types.size, "Size" },
         { &torch_types.dtype, "dtype" },
         { &torch_types.device, "device" },

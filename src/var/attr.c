@@ -10,6 +10,7 @@
 #include "var/container.h"
 #include "var/exc.h"
 #include "var/names.h"
+#include "var/namespace.h"
 #include "var/type.h"
 #include "var/wrap.h"
 #include <structmember.h>
@@ -141,6 +142,12 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
+    if (name == str___dict__ && is_namespace(v)) {
+        DictVar *d;
+        TRY(attrs_of(tx, v, &d));
+        *out = &d->v;
+        return ST_OK;
+    }
     ObjectVar *ob = AS(ObjectVar, v);
     KeyEntry *e = keymap_find_id(&ob->members, descr);
     if (e == NULL && v->real != NULL) {

@@ -124,10 +124,11 @@ static bool python_class(PyTypeObject *t)
 static bool known_layout(PyTypeObject *base)
 {
     return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) ||
-           base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
-           base == &PyTuple_Type || base == &PyLong_Type || base == &PyFloat_Type ||
-           base == &PyUnicode_Type || base == &PySet_Type || base == &PyFrozenSet_Type ||
-           base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type ||
+           base == known_type(TY_NAMESPACE) || base == &PyBaseObject_Type ||
+           base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
+           base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type ||
+           base == &PySet_Type || base == &PyFrozenSet_Type || base == &PyODict_Type ||
+           base == &PyBytes_Type || base == &PyType_Type ||
            (torch_ready && base == torch_types.function);
 }
 
@@ -149,7 +150,7 @@ PyTypeObject *wrap_layout(PyTypeObject *t)
 
 bool wrap_is_object(PyTypeObject *t)
 {
-    return python_class(t) && wrap_layout(t) != NULL;
+    return t == known_type(TY_NAMESPACE) || (python_class(t) && wrap_layout(t) != NULL);
 }
 
 static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
