@@ -143,9 +143,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
         st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
-    if (st == ST_ERROR && !a->ways.plain_seeds && hand_off_refused()) {
+    if (st == ST_ERROR && !a->ways.plain_nodes && hand_off_refused()) {
         PyErr_Clear();
-        return a->ways.plain_seeds = true, COMPILE_AGAIN;
+        return a->ways.plain_nodes = true, COMPILE_AGAIN;
     }
     if (value == NULL) {
         late = tx->brk;

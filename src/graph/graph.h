@@ -71,8 +71,8 @@ typedef struct Node {
 
 /* What a trace leaves to the real thing, because one before it came to no good end. One that is to go the same way has the same. */
 typedef struct Ways {
-    bool no_modes;    /* regions of inference mode: a trace ended in an open one */
-    bool plain_seeds; /* seeds: the backend has refused a graph that sets one */
+    bool no_modes; /* regions of inference mode: a trace ended in an open one */
+    bool plain_nodes; /* seeds, parameters: the backend has refused a graph with such a node */
     uintptr_t
         in_place; /* number of the autograd.Function (Tx.applies) whose forward is traced in place and broke beside the graph */
 } Ways;

@@ -188,7 +188,7 @@ bool hand_off_refused(void)
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     PyErr_NormalizeException(&type, &value, &tb);
-    PyObject *yes = value ? ask("jedlik._random", "is_out_of_graph", value) : NULL;
+    PyObject *yes = value ? ask("jedlik._nodes", "is_out_of_graph", value) : NULL;
     PyErr_Clear();
     PyErr_Restore(type, value, tb);
     Py_XDECREF(yes);
