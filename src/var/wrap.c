@@ -45,11 +45,12 @@ Status var_real(Tx *tx, Var **v)
 
 /* -- Constants -------------------------------------------------------------- */
 
+/* Seeds, hashes and addresses have 64 bits and change from call to call; what has more hardly does. */
+enum { WORD_BITS = 64 };
+
 static bool small_int(PyObject *o)
 {
-    int over;
-    long n = PyLong_AsLongAndOverflow(o, &over);
-    return !over && n < (1L << 60) && n > -(1L << 60);
+    return _PyLong_NumBits(o) <= WORD_BITS;
 }
 
 static Status wrap_by_value(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -127,7 +128,8 @@ static bool known_layout(PyTypeObject *base)
            base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
            base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type ||
            base == &PySet_Type || base == &PyFrozenSet_Type || base == &PyODict_Type ||
-           base == &PyBytes_Type || base == &PyType_Type;
+           base == &PyBytes_Type || base == &PyType_Type ||
+           (torch_ready && base == torch_types.function);
 }
 
 static PyTypeObject *python_layout(PyTypeObject *t)
