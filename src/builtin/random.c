@@ -11,7 +11,7 @@
 
 static Status in_graph(Tx *tx, const char *what)
 {
-    if (tx->backend && !tx->plain_seeds && hand_off_replays(tx->backend))
+    if (tx->backend && !tx->ways.plain_seeds && hand_off_replays(tx->backend))
         return ST_OK;
     return graph_break(tx, BRK_MODE,
                        "%s: this backend's graphs cannot set random numbers", what);

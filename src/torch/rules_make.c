@@ -169,6 +169,17 @@ static Status multinomial(Infer *r, PyObject **out)
     return give_rows(r, x.sizes, x.ndim, D_I64, false, out);
 }
 
+/* _sample_dirichlet(x), _standard_gamma(x), poisson(x): numbers drawn for each; what autograd makes of them is torch's to say. */
+static Status drawn(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    if (!read_tensor(r->v[0], &x) || !dtype_float(x.dtype) || x.numel == 0 ||
+        (x.requires_grad && r->grad))
+        return ST_DECLINE;
+    r->loose = true;
+    return give_rows(r, x.sizes, x.ndim, x.dtype, false, out);
+}
+
 /* zeros_like(input, dtype, layout, device, requires_grad, memory_format) */
 static Status like(Infer *r, PyObject **out)
 {
@@ -208,6 +219,7 @@ const Rule rules_make[] = {
     { "linspace", "start end steps base _4 _5 _6" OPTIONS, linspace, false },
     { "eye", "n m _2 _3 _4 _5 _6" OPTIONS, eye, false },
     { "multinomial", "input num_samples replacement", multinomial, false },
+    { "drawn", "input", drawn, false },
     { "like", "input dtype layout device requires_grad memory_format", like, false },
     { "full_like", "input fill_value dtype layout device requires_grad memory_format",
       full_like, false },

@@ -18,8 +18,9 @@ extern bool torch_ready;
 int torch_attach(void);
 
 extern struct TorchTypes {
-    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout,
-        *memory_format, *generator;
+    PyTypeObject *tensor, *parameter, *buffer, *module, *optimizer, *size, *dtype,
+        *device, *layout, *memory_format, *generator;
+    PyTypeObject *function; /* what contexts of autograd.Function are laid out as */
 } torch_types;
 
 bool torch_is_tensor(PyObject *o); /* Tensor or a subclass */

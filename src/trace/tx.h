@@ -110,7 +110,7 @@ struct Tx {
     uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
-    bool no_modes; /* regions are breaks: a trace before this one ended in an open one */
+    Ways ways;
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
@@ -140,8 +140,10 @@ struct Tx {
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *backend; /* Options.backend, borrowed; NULL: none */
-    bool plain_seeds;  /* seeds are breaks: the backend cannot have them in a graph */
-    PyObject *module;  /* engine state */
+    uintptr_t applies; /* differentiable calls of autograd.Function so far; journalled */
+    uintptr_t apply_failed;  /* the number of the one inside of which the trace broke … */
+    const char *apply_break; /* … and the text of that break */
+    PyObject *module;        /* engine state */
     int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading; /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */

@@ -496,6 +496,13 @@ def eye(draw):
     return torch.eye, draw(pick([(3,), (0,), (2, 3), (3, 1)])), draw(pick([{}, {"dtype": torch.int64}]))
 
 
+def points(draw):
+    kinds, lead = [draw(pick(FLOATS[:2]))], draw(pick([[], [2], [1, 2]]))
+    d = draw(pick([1, 3]))
+    return torch.cdist, (draw(tensors(kinds, sizes=[*lead, draw(pick([1, 2])), d])), draw(tensors(kinds, sizes=[*lead, draw(pick([1, 4])), d]))), (
+        draw(pick([{}, {"p": 1.0}, {"p": 2.0, "compute_mode": "donot_use_mm_for_euclid_dist"}])))
+
+
 def multinomial(draw):
     x = draw(tensors(FLOATS[:2], min_dim=1, max_dim=2, counts=(1, 2, 3)))
     return draw(pick([torch.multinomial, T.multinomial])), (x, draw(pick([1, 2]))), draw(pick([{}, {"replacement": True}]))
@@ -625,6 +632,8 @@ CALLS = {
     "linspace": linspace,
     "eye": eye,
     "multinomial": multinomial,
+    "drawn": unary(torch._sample_dirichlet, torch._standard_gamma, torch.poisson, dtypes=FLOATS[:2]),
+    "cdist": points,
     "rrelu": unary(F.rrelu, dtypes=FLOATS[:2], kwargs=({}, {"training": True}, {"lower": 0.1, "upper": 0.3})),
     "gumbel_softmax": unary(F.gumbel_softmax, dtypes=FLOATS[:2], kwargs=({}, {"hard": True}, {"dim": 0}, {"tau": 2})),
     "like": like(torch.zeros_like, torch.ones_like, torch.empty_like),
