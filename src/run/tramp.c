@@ -239,7 +239,7 @@ static Go go_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *s
     GraphFailure *f = fx_failure((*e)->graph);
     if (f != NULL && deopt_can()) {
         drop_traceback_head();
-        f->no_modes = (*e)->no_modes;
+        f->ways = (*e)->ways;
         go = run_late(t, p, func, slots, nslots, f, e, out);
     }
     fx_failure_free(f);

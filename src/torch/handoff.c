@@ -250,7 +250,7 @@ bool hand_off_refused(void)
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     PyErr_NormalizeException(&type, &value, &tb);
-    PyObject *yes = value ? ask("jedlik._random", "is_out_of_graph", value) : NULL;
+    PyObject *yes = value ? ask("jedlik._nodes", "is_out_of_graph", value) : NULL;
     PyErr_Clear();
     PyErr_Restore(type, value, tb);
     Py_XDECREF(yes);
@@ -274,8 +274,14 @@ PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
     PyObject *runner = fx_function(g, outputs, noutputs);
     if (runner == NULL || hand_off_own(backend))
         return runner;
+    uint8_t switches = graph_switches(g);
+    AmbientSaved before;
+    if (switches) /* who traces a graph goes through them, and stays where the last one led */
+        ambient_save(&before, switches);
     PyObject *pair = fx_build(g, outputs, noutputs, slot_names);
     PyObject *target = pair ? ask_backend(pair, backend, runner) : NULL;
+    if (switches)
+        ambient_restore(&before);
     PyObject *r = target == NULL     ? NULL
                   : target == runner ? Py_NewRef(runner)
                                      : wrap(g, target, backend, noutputs);

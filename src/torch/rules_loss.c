@@ -174,6 +174,21 @@ static Status cosine_similarity(Infer *r, PyObject **out)
     return give_rows(r, sizes, n, x.dtype, x.requires_grad || y.requires_grad, out);
 }
 
+/* cdist(x1, x2, p, compute_mode) of two sets of points, or of as many pairs of sets */
+static Status cdist(Infer *r, PyObject **out)
+{
+    TensorMeta x, y;
+    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &y) || !dtype_float(x.dtype) ||
+        y.dtype != x.dtype || x.ndim < 2 || x.ndim != y.ndim || x.numel == 0 ||
+        y.numel == 0 || x.sizes[x.ndim - 1] != y.sizes[x.ndim - 1] ||
+        memcmp(x.sizes, y.sizes, 8 * (size_t)(x.ndim - 2)) != 0 ||
+        !(r->v[2] == NULL || PyFloat_CheckExact(r->v[2])))
+        return ST_DECLINE;
+    x.sizes[x.ndim - 1] = y.sizes[x.ndim - 2];
+    r->loose = true;
+    return give_rows(r, x.sizes, x.ndim, x.dtype, x.requires_grad || y.requires_grad, out);
+}
+
 /* outer(input, vec2) */
 static Status outer(Infer *r, PyObject **out)
 {
@@ -235,6 +250,7 @@ const Rule rules_loss[] = {
     { "norm", "input p dim keepdim out dtype", vector_norm, false },
     { "normalize", "input p dim eps out", normalize, false },
     { "cosine_similarity", "x1 x2 dim eps", cosine_similarity, false },
+    { "cdist", "x1 x2 p compute_mode", cdist, false },
     { "outer", "input vec2", outer, false },
     { "one_hot", "tensor num_classes", one_hot, false },
     { "scatter", "input dim index src", scatter, false },

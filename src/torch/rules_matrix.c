@@ -244,30 +244,36 @@ static Status einsum(Infer *r, PyObject **out)
 
 /* -- Attention --------------------------------------------------------------------------- */
 
-/* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
+/* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa): of batches of matrices, in
+ * heads (4 dims) or not (3). */
 static Status attention(Infer *r, PyObject **out)
 {
     TensorMeta q, k, v, mask = { 0 };
     if (!read_tensor(r->v[0], &q) || !read_tensor(r->v[1], &k) ||
-        !read_tensor(r->v[2], &v) || q.ndim != 4 || k.ndim != 4 || v.ndim != 4 ||
-        !dtype_float(q.dtype) || q.dtype != k.dtype || q.dtype != v.dtype ||
-        q.numel == 0 || k.numel == 0 || v.numel == 0)
+        !read_tensor(r->v[2], &v) || q.ndim < 3 || q.ndim > 4 || k.ndim != q.ndim ||
+        v.ndim != q.ndim || !dtype_float(q.dtype) || q.dtype != k.dtype ||
+        q.dtype != v.dtype || q.numel == 0 || k.numel == 0 || v.numel == 0)
         return ST_DECLINE;
-    bool grouped = is_true(r->v[7]);
+    bool grouped = is_true(r->v[7]), heads = q.ndim == 4;
+    int rows = q.ndim - 2, cols = q.ndim - 1;
+    if (grouped && !heads)
+        return ST_DECLINE;
     if (q.sizes[0] != k.sizes[0] ||
-        (grouped ? q.sizes[1] % k.sizes[1] != 0 : q.sizes[1] != k.sizes[1]) ||
-        q.sizes[3] != k.sizes[3] || k.sizes[2] != v.sizes[2] ||
-        k.sizes[0] != v.sizes[0] || k.sizes[1] != v.sizes[1])
+        (heads && (grouped ? q.sizes[1] % k.sizes[1] != 0 : q.sizes[1] != k.sizes[1])) ||
+        q.sizes[cols] != k.sizes[cols] || k.sizes[rows] != v.sizes[rows] ||
+        k.sizes[0] != v.sizes[0] || (heads && k.sizes[1] != v.sizes[1]))
         return ST_DECLINE;
-    int64_t scores[4] = { q.sizes[0], q.sizes[1], q.sizes[2], k.sizes[2] };
-    if (!absent(r->v[3]) &&
-        (is_true(r->v[5]) || !read_tensor(r->v[3], &mask) || !expands(&mask, scores, 4) ||
-         (mask.dtype != D_BOOL && mask.dtype != q.dtype)))
+    int64_t sizes[4];
+    memcpy(sizes, q.sizes, sizeof sizes);
+    sizes[cols] = k.sizes[rows];
+    if (!absent(r->v[3]) && (is_true(r->v[5]) || !read_tensor(r->v[3], &mask) ||
+                             !expands(&mask, sizes, q.ndim) ||
+                             (mask.dtype != D_BOOL && mask.dtype != q.dtype)))
         return ST_DECLINE;
-    int64_t sizes[4] = { q.sizes[0], q.sizes[1], q.sizes[2], v.sizes[3] };
+    sizes[cols] = v.sizes[cols];
     r->loose = true;
     return give_rows(
-        r, sizes, 4, q.dtype,
+        r, sizes, q.ndim, q.dtype,
         q.requires_grad || k.requires_grad || v.requires_grad || mask.requires_grad, out);
 }
 

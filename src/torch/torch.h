@@ -18,8 +18,9 @@ extern bool torch_ready;
 int torch_attach(void);
 
 extern struct TorchTypes {
-    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout,
-        *memory_format, *generator;
+    PyTypeObject *tensor, *parameter, *buffer, *module, *optimizer, *size, *dtype,
+        *device, *layout, *memory_format, *generator;
+    PyTypeObject *function; /* what contexts of autograd.Function are laid out as */
 } torch_types;
 
 bool torch_is_tensor(PyObject *o); /* Tensor or a subclass */
@@ -215,7 +216,7 @@ bool dead_node_goes(const Graph *g, const Node *n);
 bool hand_off_own(PyObject *backend);
 
 /* Whether what is no operation on tensors may stand in its graphs: not with torch's compilers, which would run it once, while they
- * trace. A callable of the user's may be one as well: such nodes then raise jedlik._random.OutOfGraph, as hand_off_refused tells. */
+ * trace. A callable of the user's may be one as well: such nodes then raise jedlik._nodes.OutOfGraph, as hand_off_refused tells. */
 bool hand_off_replays(PyObject *backend);
 bool hand_off_refused(void); /* of the exception that is set */
 

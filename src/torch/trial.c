@@ -14,7 +14,7 @@
 enum {
     MAX_TRIED = 64,         /* tensors of a call */
     MAX_NESTED = 4,         /* containers in containers */
-    MAX_ELEMENTS = 1 << 20, /* of all arguments together */
+    MAX_ELEMENTS = 1 << 23, /* of all arguments together */
     MAX_COSTLY = 1 << 13,   /* … where time or the result grow faster than they */
 };
 

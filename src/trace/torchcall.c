@@ -246,7 +246,11 @@ static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t
 {
     TensorVar *t;
     Var *same = same_object(b, meta);
-    TRY(VAR_MAKE(b->tx, tensor, TensorVar, same ? same->type : torch_types.tensor, &t));
+    bool parameter = Py_IS_TYPE(meta, torch_types.parameter); /* made in the trace */
+    PyTypeObject *type = same        ? same->type
+                         : parameter ? torch_types.parameter
+                                     : torch_types.tensor;
+    TRY(VAR_MAKE(b->tx, tensor, TensorVar, type, &t));
     t->node = (uintptr_t)node + 1;
     t->meta = meta;
     t->device = device;

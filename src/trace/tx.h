@@ -77,8 +77,10 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
-    VEC(GenVar *) gens;     /* generators made by the trace */
-    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
+    VEC(GenVar *) gens;          /* generators made by the trace */
+    VEC(struct WeakVar *) weaks; /* weak references made by the trace */
+    size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
+    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
@@ -89,6 +91,7 @@ struct Tx {
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
     uintptr_t
         weak_drops; /* existing values with weak references that were let go; journalled */
+    uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
@@ -107,7 +110,7 @@ struct Tx {
     uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
-    bool no_modes; /* regions are breaks: a trace before this one ended in an open one */
+    Ways ways;
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
@@ -139,8 +142,10 @@ struct Tx {
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *backend; /* Options.backend, borrowed; NULL: none */
-    bool plain_seeds;  /* seeds are breaks: the backend cannot have them in a graph */
-    PyObject *module;  /* engine state */
+    uintptr_t applies; /* differentiable calls of autograd.Function so far; journalled */
+    uintptr_t apply_failed;  /* the number of the one inside of which the trace broke … */
+    const char *apply_break; /* … and the text of that break */
+    PyObject *module;        /* engine state */
     int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading; /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
@@ -166,6 +171,17 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 }
 
 /* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
+/* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
+Status tx_worked(Tx *tx, size_t n);
+enum {
+    WORK_ITEM = 8,
+    WORK_MANY = 1000
+}; /* an item counts as so much; fewer are not counted when a container is opened */
+static inline Status tx_opened(Tx *tx, size_t n)
+{
+    return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
+}
+
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;

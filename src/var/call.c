@@ -152,6 +152,14 @@ static Status slot_equal(Tx *tx, Var *c, Var *other, Var **out)
     return slot ? const_new(tx, slot(mine, theirs, Py_EQ), out) : ST_OK;
 }
 
+/* Slots of sequences take numbers: a type without slots of mappings converts its key. */
+static Status slot_key(Tx *tx, const Var *c, Var *key)
+{
+    const PyMappingMethods *m = c->type->tp_as_mapping;
+    Py_ssize_t n;
+    return m && m->mp_subscript ? ST_OK : var_ssize(tx, key, PyExc_OverflowError, &n);
+}
+
 /* Slot wrappers (dict.__getitem__ through super() …) that mean a protocol of the built-in part. */
 static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
@@ -165,8 +173,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (c == NULL || c->kind == &kind_object ||
         !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
-    if (name == str___getitem__ && a->n == 2)
+    if (name == str___getitem__ && a->n == 2) {
+        TRY(slot_key(tx, c, a->v[1]));
         return var_getitem(tx, c, a->v[1], out);
+    }
     if (name == str___len__ && a->n == 1)
         return var_len(tx, c, out);
     if (name == str___iter__ && a->n == 1)
@@ -179,10 +189,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (c->type != PyDescr_TYPE(descr) && PyType_IsSubtype(c->type, &PyODict_Type))
         return ST_DECLINE;
     *out = tx->none;
-    if (name == str___setitem__ && a->n == 3)
-        return var_setitem(tx, c, a->v[1], a->v[2]);
-    if (name == str___delitem__ && a->n == 2)
-        return var_setitem(tx, c, a->v[1], NULL);
+    if ((name == str___setitem__ && a->n == 3) || (name == str___delitem__ && a->n == 2)) {
+        TRY(slot_key(tx, c, a->v[1]));
+        return var_setitem(tx, c, a->v[1], a->n == 3 ? a->v[2] : NULL);
+    }
     if (name == str___contains__ && a->n == 2) {
         TRY(var_contains(tx, c, a->v[1], &yes));
         *out = tx_bool(tx, yes);
@@ -312,6 +322,7 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
         Status st = func_known(tx, AS(FuncVar, fn), a, out);
         if (st != ST_DECLINE)
             return st;
+        TRY(function_stand_in(tx, &fn, a));
     }
     if (fn->kind == &kind_object) {
         Status st = operator_call(tx, fn, a, out);
@@ -371,6 +382,7 @@ Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out)
     Status st = func_known(tx, AS(FuncVar, fn), a, out);
     if (st != ST_DECLINE)
         return st;
+    TRY(function_stand_in(tx, &fn, a));
     if (fn->real != NULL)
         TRY(optim_adjust(tx, fn->real, a));
     TRY(frame_enter(tx, AS(FuncVar, fn), a, RET_PUSH, entered));
