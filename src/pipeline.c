@@ -9,6 +9,7 @@
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
+#include "var/weak.h"
 #include "var/wrap.h"
 
 PyObject *pipeline_module;
@@ -80,8 +81,11 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->numbers = &p->numbers;
+    tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
+    tx->backend = p->options->backend;
     TRY(ambient(tx));
     TRY(root_function(tx, func, &fn));
     TRY(root_frame(tx, p, fn, slots, nslots));
@@ -108,7 +112,7 @@ typedef struct Again {
     uint64_t at; /* 0: no */
     Break why;   /* the text is ours */
     int tries;
-    bool no_modes; /* without regions that only the real thing can leave open */
+    Ways ways;
 } Again;
 
 enum { MAX_TRIES = 8 };
@@ -135,9 +139,15 @@ static bool again(Again *a, const Break *brk)
 static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
 {
     Break met = tx->brk, late;
-    Status st = emit_entry(tx, p, value, out);
+    Status st = weak_kept(tx, value);
+    if (st == ST_OK)
+        st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
+    if (st == ST_ERROR && !a->ways.plain_nodes && hand_off_refused()) {
+        PyErr_Clear();
+        return a->ways.plain_nodes = true, COMPILE_AGAIN;
+    }
     if (value == NULL) {
         late = tx->brk;
         tx->brk = met;
@@ -168,16 +178,24 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
     return COMPILE_DONE;
 }
 
+/* The break came while a forward was traced beside the graph: in place it is taken where it is. */
+static bool inside_function(Tx *tx, const Again *a)
+{
+    return tx->apply_failed > a->ways.in_place && tx->apply_break == tx->brk.text;
+}
+
 static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
 {
     Var *value = NULL;
     Status st = trace(tx, &value);
     if (tx->modes && (st == ST_OK || (st == ST_BREAK && !p->options->fullgraph)))
-        return a->no_modes = true, COMPILE_AGAIN;
+        return a->ways.no_modes = true, COMPILE_AGAIN;
     if (st == ST_OK)
         return finish(tx, p, value, a, out);
     if (st != ST_BREAK)
         return COMPILE_ERROR;
+    if (inside_function(tx, a) && !p->options->fullgraph)
+        return a->ways.in_place = tx->apply_failed, COMPILE_AGAIN;
     if (p->options->fullgraph && tx->brk.id != BRK_UNCAUGHT) {
         report_raise(tx);
         return COMPILE_ERROR;
@@ -192,7 +210,7 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
-    tx->no_modes = a->no_modes;
+    tx->ways = a->ways;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK && a->at) {
@@ -252,12 +270,12 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     Var *value = NULL;
     TRY(tx_init(tx));
     tx->late = f;
-    tx->no_modes = f->no_modes;
+    tx->ways = f->ways;
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
     /* Another way than the graph's, or a break that went back over what cannot be undone: there is no state to be made. */
-    if (st != ST_BREAK || tx->modes || tx->changed != tx->changed_late)
+    if (st != ST_BREAK || tx->brk.cut || tx->modes || tx->changed != tx->changed_late)
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

@@ -133,8 +133,7 @@ def samples():
 
 
 def main(only):
-    from conftest import load
-    engine = load()
+    from jedlik._engine import selftest as engine
     engine.torch_attach()
     found, declined, total = collections.defaultdict(collections.Counter), collections.Counter(), collections.Counter()
     for op, s in samples():

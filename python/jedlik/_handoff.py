@@ -15,6 +15,8 @@ import types
 import torch
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
+from jedlik._nodes import out_of_graph
+
 frame_ids = itertools.count()
 
 
@@ -99,6 +101,12 @@ def is_torch_compiler(backend):
     kind = backend if isinstance(backend, (types.FunctionType, type)) else type(backend)
     module = getattr(kind, "__module__", None) or ""
     return module == "jedlik._backends" or module.split(".")[0] == "torch"
+
+
+def writes_late(backend):
+    """Those that run a functional graph operation by operation: inputs are written in its last nodes."""
+    from . import _backends
+    return isinstance(backend, _backends.Named) and backend.name.startswith("aot_eager")
 
 
 def plain(t):
@@ -239,5 +247,8 @@ def compile_graph(graph, inputs, backend, runner):
     except BackendError:
         raise
     except Exception as error:
+        refused = out_of_graph(error)
+        if refused is not None:
+            raise refused
         raise BackendError(name_of(backend), error) from error
     return real_forward(compiled, gm, before, runner)

@@ -114,7 +114,7 @@ static Status rotate(Tx *tx, const Args *a, Var **out)
     Py_ssize_t maxlen, by = 1;
     TRY(deque_self(tx, a, &l, &maxlen));
     if (a->n > 1)
-        TRY(var_index(tx, a->v[1], &by));
+        TRY(var_ssize(tx, a->v[1], NULL, &by));
     TRY(list_open(tx, l));
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     if (n == 0)
@@ -200,7 +200,7 @@ static Status insert(Tx *tx, const Args *a, Var **out)
     ListVar *l;
     Py_ssize_t maxlen, i;
     TRY(deque_self(tx, a, &l, &maxlen));
-    TRY(var_index(tx, a->v[1], &i));
+    TRY(var_ssize(tx, a->v[1], NULL, &i));
     TRY(list_open(tx, l));
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     if (n == maxlen)

@@ -491,7 +491,7 @@ static Status call_weakref(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     if (a->n || a->nkw || fn->src == NULL)
         return ST_DECLINE;
-    if (tx->weak_drops)
+    if (tx->weak_drops || tx->holder_drops)
         return graph_break(tx, BRK_FINALIZER, "%s", "a weak reference, behind a drop");
     Source *src = source_get(&tx->sources, SRC_REFERENT, fn->src, NULL, 0);
     TRY_PTR(src);

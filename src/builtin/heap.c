@@ -182,7 +182,7 @@ static Status bound(Tx *tx, Var *v, Py_ssize_t missing, Py_ssize_t *out)
     *out = missing;
     if (v)
         TRY(var_real(tx, &v));
-    return v && v != tx_none(tx) ? var_index(tx, v, out) : ST_OK;
+    return v && v != tx_none(tx) ? var_ssize(tx, v, NULL, out) : ST_OK;
 }
 
 /* Where x belongs; `key` is asked for each item but not for x. */

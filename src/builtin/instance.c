@@ -133,10 +133,11 @@ static Status claimed_class(Tx *tx, Var *v, PyTypeObject **out)
     Var *c;
     TRY_PTR(name);
     *out = v->type;
-    if (!(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+    bool proxy = v->kind == &kind_weakproxy;
+    if (!proxy && !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
         return ST_OK;
     TRY(type_lookup(tx, v->type, name, &descr));
-    if (descr == paths_class_entry(&PyBaseObject_Type, "__class__"))
+    if (!proxy && descr == paths_class_entry(&PyBaseObject_Type, "__class__"))
         return ST_OK;
     TRY(var_getattr_opt(tx, v, name, &c));
     if (c == NULL)

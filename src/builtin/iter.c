@@ -172,7 +172,7 @@ static Status reversed_(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &a->v[0]));
     v = a->v[0];
     if (v->kind == &kind_object || v->kind == &kind_list || v->kind == &kind_dict ||
-        v->kind == &kind_dictview)
+        v->kind == &kind_dictview || v->kind == &kind_class)
         return reversed_object(tx, v, out);
     if (v->kind == &kind_tuple) {
         TRY(items_peek(tx, v, &items, &n, &known));
@@ -313,7 +313,7 @@ static Status repeat_(Tx *tx, const Args *a, Var **out)
     if (object == NULL)
         return ST_DECLINE;
     if (times) {
-        TRY(var_index(tx, times, &n));
+        TRY(var_ssize(tx, times, NULL, &n));
         n = n < 0 ? 0 : n;
     }
     MEM(known_type(TY_REPEAT));
@@ -352,7 +352,7 @@ static Status tee_(Tx *tx, const Args *a, Var **out)
     Var *it, *seen, **copies;
     Py_ssize_t n = 2;
     if (a->n > 1)
-        TRY(var_index(tx, a->v[1], &n));
+        TRY(var_ssize(tx, a->v[1], NULL, &n));
     if (n < 0)
         return raise_type(tx, PyExc_ValueError, "n must be >= 0");
     MEM(known_type(TY_TEE));
@@ -484,7 +484,7 @@ static Status product_(Tx *tx, const Args *a, Var **out)
     Var *repeat = args_kw(a, "repeat");
     Py_ssize_t times = 1;
     if (repeat)
-        TRY(var_index(tx, repeat, &times));
+        TRY(var_ssize(tx, repeat, NULL, &times));
     if (times < 0)
         return raise_type(tx, PyExc_ValueError, "repeat argument cannot be negative");
     if (times > 64)

@@ -156,23 +156,20 @@ static Status slice_(Tx *tx, const Args *a, Var **out)
 static Status slice_indices(Tx *tx, const Args *a, Var **out)
 {
     TRY(var_real(tx, &a->v[0]));
-    Py_ssize_t len, start, step, n;
     if (!is_slice(a->v[0]))
         return ST_DECLINE;
-    TRY(var_index(tx, a->v[1], &len));
-    if (len < 0)
-        return raise_type(tx, PyExc_ValueError, "length should not be negative");
-    TRY(slice_resolve(tx, a->v[0], len, &start, &step, &n));
-    PyObject *real, *k[3];
+    PyObject *real, *k[3], *len;
     Var *part[3];
+    TRY(var_index_value(tx, a->v[1], &part[0]));
+    TRY(var_const(tx, part[0], &len));
     for (int i = 0; i < 3; i++) {
         TRY(slice_part(tx, a->v[0], i, &part[i]));
         TRY(var_const(tx, part[i], &k[i]));
-        if (k[i] == NULL)
+        if (k[i] == NULL || len == NULL)
             return graph_break(tx, BRK_NO_SLOT, "slice.indices()");
     }
     TRY_PTR(real = tx_hold(tx, PySlice_New(k[0], k[1], k[2])));
-    PyObject *r = PyObject_CallMethod(real, "indices", "n", len);
+    PyObject *r = PyObject_CallMethod(real, "indices", "O", len);
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
@@ -196,7 +193,7 @@ static Status insert(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
     Py_ssize_t i;
-    TRY(var_index(tx, a->v[1], &i));
+    TRY(var_ssize(tx, a->v[1], NULL, &i));
     TRY(list_open(tx, l));
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     if (i < 0)
@@ -210,7 +207,7 @@ static Status pop_(Tx *tx, const Args *a, Var **out)
     SELF(l, ListVar, list);
     Py_ssize_t i = -1;
     if (a->n > 1)
-        TRY(var_index(tx, a->v[1], &i));
+        TRY(var_ssize(tx, a->v[1], NULL, &i));
     TRY(list_open(tx, l));
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     if (n == 0)
@@ -354,9 +351,17 @@ static Status list_iadd(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* As the slot wrappers of * convert it. */
+static Status repeats(Tx *tx, const Args *a)
+{
+    Py_ssize_t n;
+    return var_ssize(tx, a->v[1], PyExc_OverflowError, &n);
+}
+
 static Status list_imul(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
+    TRY(repeats(tx, a));
     TRY(var_binary(tx, &l->v, a->v[1], IN_PLACE(MULTIPLY), out));
     *out = a->v[0];
     return ST_OK;
@@ -396,11 +401,13 @@ static Status add(Tx *tx, const Args *a, Var **out)
 
 static Status mul(Tx *tx, const Args *a, Var **out)
 {
+    TRY(repeats(tx, a));
     return binary(tx, a, BINOP_MULTIPLY, false, out);
 }
 
 static Status rmul(Tx *tx, const Args *a, Var **out)
 {
+    TRY(repeats(tx, a));
     return binary(tx, a, BINOP_MULTIPLY, true, out);
 }
 

@@ -57,7 +57,7 @@ static Status join(Tx *tx, const Args *a, Var **out)
     TRY(self_text(tx, a, &sep));
     if (sep == NULL)
         return ST_DECLINE;
-    TRY(var_unpack(tx, a->v[1], &items, &n));
+    TRY(var_sequence(tx, a->v[1], "can only join an iterable", &items, &n));
     TRY(pieces_new(tx, &p));
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *text;
@@ -203,6 +203,11 @@ static Status format_into(Format *f, PyObject *format, Pieces *p)
     return PyErr_Occurred() ? raise_now(f->tx) : ST_OK;
 }
 
+static bool has(PyObject *text, Py_UCS4 c)
+{
+    return PyUnicode_FindChar(text, c, 0, PyUnicode_GET_LENGTH(text), 1) >= 0;
+}
+
 static Status format(Tx *tx, const Args *a, Var **out)
 {
     Format f = { .tx = tx, .a = a };
@@ -215,6 +220,8 @@ static Status format(Tx *tx, const Args *a, Var **out)
     TRY_PTR(empty);
     if (text == NULL)
         return ST_DECLINE;
+    if (!has(text, '{') && !has(text, '}')) /* the very text */
+        return *out = a->v[0], ST_OK;
     TRY(pieces_new(tx, &p));
     TRY(format_into(&f, text, &p));
     return pieces_join(tx, &p, empty, out);

@@ -1,95 +1,19 @@
 /*
- * bytecode/pool.c -- ordered objects with a hash table of exact equality beside them.
+ * bytecode/pool.c -- ordered objects with a hash table of their addresses beside them.
  *
- * Takes: any objects. Gives: their indices. Hashing and comparing run no user code: what
- * is not an exact built-in constant goes by identity.
+ * Takes: any objects. Gives: their indices. Equal objects stay two: a program may compare what it computed by identity.
  */
 #include "bytecode/pool.h"
 
-enum { MAX_NESTING = 20 };
-
-/* -- Exact equality ---------------------------------------------------------- */
-
-static size_t mix(size_t h, size_t x)
-{
-    return (h ^ x) * (size_t)0x9E3779B97F4A7C15u;
-}
-
-static size_t hash_bits(const void *p, size_t n)
-{
-    size_t h = n;
-    for (size_t i = 0; i < n; i += sizeof(size_t)) {
-        size_t w;
-        memcpy(&w, (const char *)p + i, sizeof w);
-        h = mix(h, w);
-    }
-    return h;
-}
-
-static bool text(PyObject *o)
-{
-    return PyUnicode_CheckExact(o) || PyBytes_CheckExact(o);
-}
-
-static size_t hash(PyObject *o, int nesting)
-{
-    size_t h = (uintptr_t)Py_TYPE(o) >> 4;
-    if (PyLong_CheckExact(o) || text(o))
-        return mix(h, (size_t)PyObject_Hash(o));
-    if (PyFloat_CheckExact(o))
-        return mix(h, hash_bits(&((PyFloatObject *)o)->ob_fval, sizeof(double)));
-    if (PyComplex_CheckExact(o))
-        return mix(h, hash_bits(&((PyComplexObject *)o)->cval, sizeof(Py_complex)));
-    if (PyTuple_CheckExact(o) && nesting < MAX_NESTING) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
-            h = mix(h, hash(PyTuple_GET_ITEM(o, i), nesting + 1));
-        return h;
-    }
-    return mix(h, (uintptr_t)o >> 4);
-}
-
-static bool same(PyObject *a, PyObject *b, int nesting);
-
-static bool same_items(PyObject *a, PyObject *b, int nesting)
-{
-    if (PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b))
-        return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++)
-        if (!same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i), nesting))
-            return false;
-    return true;
-}
-
-static bool same(PyObject *a, PyObject *b, int nesting)
-{
-    if (a == b)
-        return true;
-    if (Py_TYPE(a) != Py_TYPE(b))
-        return false;
-    if (PyLong_CheckExact(a) || (text(a) && nesting > 0))
-        return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
-    if (text(a))
-        return false; /* two equal texts may be two to the program */
-    if (PyFloat_CheckExact(a))
-        return memcmp(&((PyFloatObject *)a)->ob_fval, &((PyFloatObject *)b)->ob_fval,
-                      sizeof(double)) == 0;
-    if (PyComplex_CheckExact(a))
-        return memcmp(&((PyComplexObject *)a)->cval, &((PyComplexObject *)b)->cval,
-                      sizeof(Py_complex)) == 0;
-    if (!PyTuple_CheckExact(a) || nesting == 0 || nesting >= MAX_NESTING)
-        return false; /* two tuples that a program made are two, whatever they hold */
-    return same_items(a, b, nesting + 1);
-}
-
 /* -- The table --------------------------------------------------------------- */
 
-/* The slot that holds an equal object's index, or the free one where it belongs. */
+/* The slot that holds the object's index, or the free one where it belongs. */
 static int32_t *seek(Pool *p, PyObject *o)
 {
     size_t mask = (size_t)p->nslots - 1;
-    size_t h = hash(o, 0);
+    size_t h = ((uintptr_t)o >> 4) * (size_t)0x9E3779B97F4A7C15u;
     for (size_t i = (h ^ h >> 32) & mask;; i = (i + 1) & mask)
-        if (p->slot[i] < 0 || same(p->v[p->slot[i]], o, 0))
+        if (p->slot[i] < 0 || p->v[p->slot[i]] == o)
             return &p->slot[i];
 }
 
@@ -111,7 +35,7 @@ static bool widen(Pool *p)
     return true;
 }
 
-/* Enters what pool_add appended since; the first of equal ones keeps its place. */
+/* Enters what pool_add appended since; the first of doubles keeps its place. */
 static void catch_up(Pool *p)
 {
     for (; p->hashed < p->n; p->hashed++) {

@@ -1,8 +1,7 @@
 /*
  * bytecode/pool.h -- the constants or names of a code object, in order, without doubles.
  *
- * Equal are objects that are the same, or exact int, float, complex, str, bytes and
- * tuples of such with the same type and bits: 0.0 and -0.0, 1 and True stay apart.
+ * Doubles are the very same object: two equal numbers may be two to the program.
  */
 #ifndef JEDLIK_BYTECODE_POOL_H
 #define JEDLIK_BYTECODE_POOL_H
@@ -17,7 +16,7 @@ typedef struct Pool {
 } Pool;
 
 int pool_add(Pool *p, PyObject *o); /* appends; the index, or -1 with an exception set */
-int pool_index(Pool *p, PyObject *o);     /* of an equal one, else appends */
+int pool_index(Pool *p, PyObject *o);     /* where it is, else appends */
 bool pool_load(Pool *p, PyObject *tuple); /* appends all, doubles as they are */
 PyObject *pool_tuple(const Pool *p);
 void pool_free(Pool *p);

@@ -81,6 +81,8 @@ PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops,
  * in the copy only. False if the code cannot stop there. */
 PyCodeObject *cpy_stops_new(PyCodeObject *co);
 bool cpy_stops_set(PyCodeObject *stops, PyCodeObject *co, int at, bool on);
+/* Whether f, which runs a copy of co, is just being left at a stop. */
+bool cpy_frame_stopped(CpyFrame *f, PyCodeObject *co);
 
 /* Pops a frame that is not run to its end (releases slots; survives as frame object if held). */
 void cpy_frame_pop(PyThreadState *ts, CpyFrame *f);
@@ -97,7 +99,28 @@ PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func,
 PyObject *cpy_exc_handled(PyThreadState *ts);
 void cpy_exc_set_handled(PyThreadState *ts, PyObject *exc);
 
-bool cpy_tracing(PyThreadState *ts); /* a tracer or profiler is active */
+/* -- Tracers and profilers ------------------------------------------------------- */
+
+enum { CPY_TRACED = 1, CPY_PROFILED = 2 };
+/* Which of the two are told what the thread does now. */
+int cpy_watched(PyThreadState *ts);
+/* Tells one profiler from another; NULL: none. */
+void *cpy_profiler(PyThreadState *ts);
+/* The call of f, the current frame, whose RESUME at `unit` the evaluator has not run. 0, or -1: the profiler raised. */
+int cpy_tell_call(PyThreadState *ts, CpyFrame *f, int unit);
+/* The end of the current frame, with a value or (NULL) the exception set. 0, or -1: the profiler raised instead. */
+int cpy_tell_return(PyThreadState *ts, PyObject *value);
+/* A call that the evaluator would tell as that of a C function; self: the first argument of a method, or NULL. *func is for
+ * cpy_tell_c_return, which is due whatever came of the call. False: the profiler raised. */
+bool cpy_tell_c_call(PyThreadState *ts, PyObject *callable, PyObject *self,
+                     PyObject **func);
+bool cpy_tell_c_return(PyThreadState *ts, PyObject *func);
+/* Nothing is told in between. */
+bool cpy_profile_pause(PyThreadState *ts);
+void cpy_profile_resume(PyThreadState *ts, bool paused);
+/* run(ts, f) for a frame with stops, whose code without them is co: profilers do not take a stop for a return. */
+PyObject *cpy_profile_stretch(PyThreadState *ts, CpyFrame *f, PyCodeObject *co,
+                              PyObject *(*run)(PyThreadState *, CpyFrame *));
 
 /* True if calling it in the evaluator would have pushed a Python frame inline. */
 bool cpy_call_inlines(PyObject *callable);

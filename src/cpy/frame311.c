@@ -365,16 +365,26 @@ static void swap_code(CpyFrame *f, PyCodeObject *to)
     f->prev_instr = _PyCode_CODE(to) + offset;
 }
 
+bool cpy_frame_stopped(CpyFrame *f, PyCodeObject *co)
+{
+    int unit = cpy_frame_lasti(f);
+    return _Py_OPCODE(*f->prev_instr) == RETURN_VALUE && base_op(co, unit) != RETURN_VALUE;
+}
+
+static PyObject *go_on(PyThreadState *ts, CpyFrame *f)
+{
+    return evaluate(ts, f, 0);
+}
+
 PyObject *cpy_frame_run_to(PyThreadState *ts, CpyFrame *f, PyCodeObject *stops,
                            bool *stopped)
 {
     PyCodeObject *co = (PyCodeObject *)Py_NewRef(f->f_code);
     swap_code(f, stops);
-    PyObject *r = evaluate(ts, f, 0);
+    PyObject *r = cpy_profile_stretch(ts, f, co, go_on);
+    *stopped = !PyErr_Occurred() && cpy_frame_stopped(f, co);
     swap_code(f, co);
     Py_DECREF(co);
-    int unit = cpy_frame_lasti(f);
-    *stopped = !PyErr_Occurred() && base_op(co, unit) != RETURN_VALUE;
     if (!*stopped) {
         cpy_frame_pop(ts, f);
         return r;
@@ -395,11 +405,6 @@ PyObject *cpy_exc_handled(PyThreadState *ts)
 void cpy_exc_set_handled(PyThreadState *ts, PyObject *exc)
 {
     Py_XSETREF(ts->exc_info->exc_value, exc);
-}
-
-bool cpy_tracing(PyThreadState *ts)
-{
-    return ts->cframe->use_tracing != 0;
 }
 
 bool cpy_call_inlines(PyObject *callable)

@@ -3,6 +3,7 @@
  */
 #include "emit/plan.h"
 #include "torch/failure.h"
+#include "torch/revert.h"
 
 /* -- What the segment ends in ------------------------------------------------------ */
 
@@ -77,6 +78,7 @@ static Status fill_exit(Emit *e, Exit *x)
     for (Frame *f = tx->top; n > 0; f = f->up)
         TRY(describe(e, f, &x->frames[--n], f == tx->top));
     x->has_exc = tx->handled != tx->handled0;
+    x->cut = tx->brk.cut;
     x->brk = tx->brk.id;
     x->reason = PyUnicode_FromString(tx->brk.text ? tx->brk.text : "");
     return x->reason ? ST_OK : ST_ERROR;
@@ -132,7 +134,7 @@ static Status plan_graph(Emit *e)
     int index;
     for (size_t i = 0; e->nops && i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live)
-            TRY(emit_export(e, g->node.v[i].src, NULL, &index));
+            TRY(emit_export(e, g->node.v[i].src, g->node.v[i].expr, &index));
     return ST_OK;
 }
 
@@ -198,7 +200,7 @@ static Status write_graph(Emit *e)
     put(e, OP_LOAD_FAST, e->graph);
     for (size_t i = 0; i < g->node.n; i++)
         if (g->node.v[i].kind == NODE_INPUT && g->node.v[i].live) {
-            TRY(emit_export(e, g->node.v[i].src, NULL, &index));
+            TRY(emit_export(e, g->node.v[i].src, g->node.v[i].expr, &index));
             put(e, OP_LOAD_FAST, e->first_arg + index);
             n++;
         }
@@ -276,16 +278,6 @@ static Status write_ambient(Emit *e)
     return write_kernels(e);
 }
 
-/* What of the ambient state the graph changes while it runs. */
-static uint8_t switches_of(const Graph *g)
-{
-    uint8_t all = 0;
-    for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live)
-            all |= g->node.v[i].switches;
-    return all;
-}
-
 static Status compose(Emit *e, Var *value)
 {
     declare_args(e);
@@ -333,15 +325,21 @@ static bool is_pure(const Graph *g)
     return true;
 }
 
-/* Running it again after an exception would draw other numbers. */
-static bool draws(const Graph *g)
+/* Running it again after an exception, with nothing changed, would draw other numbers. */
+static bool draws(const Graph *g, bool foreign)
 {
-    bool random = false, raises = false;
+    bool random = false, before = false, after = false;
     for (size_t i = 0; i < g->node.n; i++) {
-        random |= g->node.v[i].live && g->node.v[i].random;
-        raises |= random && g->node.v[i].live && g->node.v[i].raises;
+        const Node *n = &g->node.v[i];
+        if (!n->live)
+            continue;
+        if (!foreign && (n->mutates_input || n->open))
+            break;
+        random |= n->random;
+        (random ? &after : &before)[0] |= n->raises;
     }
-    return raises;
+    return random &&
+           (after || (foreign && before)); /* others have an order of their own */
 }
 
 static Status fill_entry(Emit *e, Var *value, Entry *x)
@@ -355,10 +353,11 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
-    x->no_modes = tx->no_modes;
-    x->draws = x->pure && draws(&tx->graph);
+    x->ways = tx->ways;
+    x->draws = (x->pure || !tx->foreign_graph || fx_reverts(x->graph)) &&
+               draws(&tx->graph, tx->foreign_graph);
     x->nops = e->nops;
-    x->switches = e->nops ? switches_of(&tx->graph) : 0;
+    x->switches = e->nops ? graph_switches(&tx->graph) : 0;
     return value ? ST_OK : emit_exit(e, &x->exit);
 }
 

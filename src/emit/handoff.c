@@ -117,7 +117,7 @@ static Status separate_inputs(Tx *tx, const Options *o)
     for (size_t i = 0; i < g->node.n; i++) {
         const Node *node = &g->node.v[i];
         written |= node->live && node->mutates_input;
-        if (node->live && node->kind == NODE_INPUT)
+        if (node->live && node->kind == NODE_INPUT && node->expr == NULL)
             TRY(add_sharer(tx, &first, node, v, n++));
     }
     /* Backends may take an output that lies in shared memory for a view of either. */

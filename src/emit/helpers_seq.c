@@ -137,6 +137,8 @@ PyObject *helper_empty(PyTypeObject *t)
     if (t == &PyDictIterKey_Type || t == &PyDictIterValue_Type ||
         t == &PyDictIterItem_Type)
         return PyDict_New();
+    if (t == &PyODictIter_Type)
+        return PyODict_New();
     if (t == &PyRangeIter_Type)
         return PyObject_CallFunction((PyObject *)&PyRange_Type, "i", 0);
     return NULL;
@@ -169,6 +171,8 @@ static PyObject *start(PyTypeObject *type, PyObject *seq)
         return PyObject_CallMethod((PyObject *)&PyList_Type, "__reversed__", "O", seq);
     if (type == &PyReversed_Type)
         return PyObject_CallOneArg((PyObject *)&PyReversed_Type, seq);
+    if (type == &PyODictIter_Type && PyDict_Check(seq)) /* its order is its own */
+        return PyODict_Type.tp_iter(seq);
     static PyTypeObject *const builtins[] = { &PyList_Type, &PyTuple_Type,
                                               &PyDict_Type, &PyUnicode_Type,
                                               &PySet_Type,  &PyFrozenSet_Type };

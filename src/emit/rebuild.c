@@ -158,14 +158,21 @@ Status build_dict(Emit *e, Item *it)
     return ST_OK;
 }
 
+bool build_dict_late(Var *v)
+{
+    DictVar *attrs = AS(DictVar, v)->attrs;
+    return attrs && attrs->writes.n;
+}
+
 Status build_dict_fill(Emit *e, Item *it)
 {
+    DictVar *d = AS(DictVar, it->v);
     put_helper(e, HELPER_update_dict);
     put_self(e, it);
-    TRY(put_map(e, AS(DictVar, it->v), false));
+    TRY(put_map(e, d, false));
     put_call(e, 2);
     put(e, OP_POP_TOP, 0);
-    return ST_OK;
+    return d->attrs ? put_attrs(e, it, &d->attrs->writes, NULL) : ST_OK;
 }
 
 Status build_dictview(Emit *e, Item *it)

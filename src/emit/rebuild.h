@@ -12,7 +12,7 @@
     RECIPE(tensor, tensor, tensor_fill, tensor_late)                                     \
     RECIPE(tuple, tuple, NULL, NULL)                                                     \
     RECIPE(list, list, list_fill, NULL)                                                  \
-    RECIPE(dict, dict, dict_fill, NULL)                                                  \
+    RECIPE(dict, dict, dict_fill, dict_late)                                             \
     RECIPE(set, set, set_fill, NULL)                                                     \
     RECIPE(slice, slice, NULL, NULL)                                                     \
     RECIPE(dictview, dictview, NULL, NULL)                                               \
@@ -31,6 +31,8 @@
     RECIPE(descr, descr, NULL, NULL)                                                     \
     RECIPE(token, token, NULL, NULL)                                                     \
     RECIPE(lock, lock, NULL, NULL)                                                       \
+    RECIPE(weakref, weak, NULL, NULL)                                                    \
+    RECIPE(weakproxy, weak, NULL, NULL)                                                  \
     /* rebuild_iter.c: iterators and generators */                                       \
     RECIPE(iter, iter, NULL, NULL)                                                       \
     RECIPE(wrapiter, wrapiter, NULL, NULL)                                               \
@@ -56,10 +58,11 @@ Status build_class(Emit *e, Item *it), build_class_fill(Emit *e, Item *it);
 Status build_descr(Emit *e, Item *it);
 Status build_token(Emit *e, Item *it);
 Status build_lock(Emit *e, Item *it);
+Status build_weak(Emit *e, Item *it);
 Status build_iter(Emit *e, Item *it);
 Status build_wrapiter(Emit *e, Item *it);
 Status build_gen(Emit *e, Item *it);
-bool build_tensor_late(Var *v), build_object_late(Var *v), build_func_late(Var *v),
+bool build_tensor_late(Var *v), build_dict_late(Var *v), build_object_late(Var *v), build_func_late(Var *v),
     build_class_late(Var *v), build_exc_late(Var *v);
 
 /* The shell that is being filled, from its slot. */

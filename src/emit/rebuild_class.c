@@ -30,9 +30,8 @@ bool build_class_late(Var *v)
     return c->writes.n || c->made->abc;
 }
 
-static Status put_store(Emit *e, const Item *it, const KeyEntry *k)
+static Status put_store(Emit *e, const Item *it, const KeyEntry *k, bool gone)
 {
-    bool gone = k->value == &made_deleted;
     put_helper(e, gone ? HELPER_del_class : HELPER_set_class);
     put_self(e, it);
     TRY(emit_load_obj(e, k->id));
@@ -53,8 +52,13 @@ Status build_class_fill(Emit *e, Item *it)
         put_call(e, 1);
         put(e, OP_POP_TOP, 0);
     }
-    for (size_t at = 0; (k = keymap_next(&c->writes, &at));)
-        TRY(put_store(e, it, k));
+    for (size_t at = 0; (k = keymap_next(&c->made->again, &at));)
+        TRY(put_store(e, it, k, true));
+    for (size_t at = 0; (k = keymap_next(&c->writes, &at));) {
+        bool gone = k->value == &made_deleted;
+        if (!gone || !keymap_find_id(&c->made->again, k->id))
+            TRY(put_store(e, it, k, gone));
+    }
     return ST_OK;
 }
 
@@ -85,6 +89,21 @@ Status build_token(Emit *e, Item *it)
     TRY(emit_load(e, &t->var->v));
     TRY(emit_load(e, t->value));
     put_call(e, 2);
+    return ST_OK;
+}
+
+Status build_weak(Emit *e, Item *it)
+{
+    WeakVar *w = AS(WeakVar, it->v);
+    Var *v[] = { w->of, w->callback };
+    const char *name = it->v->kind == &kind_weakproxy ? "proxy" : "ref";
+    PyObject *module = tx_hold(e->tx, PyImport_ImportModule("_weakref"));
+    PyObject *maker =
+        module ? tx_hold(e->tx, PyObject_GetAttrString(module, name)) : NULL;
+    TRY_PTR(maker);
+    TRY(put_callee(e, maker));
+    TRY(put_all(e, v, w->callback ? 2 : 1));
+    put_call(e, w->callback ? 2 : 1);
     return ST_OK;
 }
 

@@ -166,8 +166,9 @@ static void put_arg(Printer *p, const GArg *a)
 static void put_node(Printer *p, const Node *n)
 {
     if (n->kind == NODE_INPUT) {
-        text_put(p->t, "input ");
-        source_print(p->t, n->src, p->slot_names);
+        text_put(p->t, n->expr ? "input a number" : "input ");
+        if (n->src)
+            source_print(p->t, n->src, p->slot_names);
         return;
     }
     if (n->kind == NODE_METHOD)

@@ -132,7 +132,8 @@ LOAD(CONTEXT)
 
 LOAD(REFERENT)
 {
-    return PyWeakref_CheckRefExact(BASE) && put(r, i, PyWeakref_GET_OBJECT(BASE));
+    return (PyWeakref_CheckRefExact(BASE) || PyWeakref_CheckProxy(BASE)) &&
+           put(r, i, PyWeakref_GET_OBJECT(BASE));
 }
 
 LOAD(METHFUNC)

@@ -211,11 +211,6 @@ static Check load_of(Freezer *f, const Source *s, uint32_t b)
     return c;
 }
 
-static bool makes_new(SrcKind k)
-{
-    return k == SRC_NEXTITEM || k == SRC_GETSET || k == SRC_GRAD;
-}
-
 static void load_step(Freezer *f, Source *s, uint32_t b)
 {
     uint32_t r;
@@ -225,7 +220,7 @@ static void load_step(Freezer *f, Source *s, uint32_t b)
         Check c = load_of(f, s, b);
         if (f->failed)
             return;
-        r = emit_load(f, c, makes_new(s->kind), NULL);
+        r = emit_load(f, c, source_makes_new(s->kind), NULL);
     }
     s->reg = (int)r + 1;
     PUSH(f, &f->sources, s);
@@ -421,7 +416,7 @@ static void ask_place(Freezer *f, const Source *s, Post post, void *q)
     Check c = load_of(f, s, b);
     c.post = (uint8_t)post;
     c.q = q;
-    emit_load(f, c, makes_new(s->kind), NULL); /* nobody reads the register */
+    emit_load(f, c, source_makes_new(s->kind), NULL); /* nobody reads the register */
 }
 
 static void distinct(Freezer *f, const Guard *g)

@@ -38,11 +38,19 @@ void entry_free(Entry *e)
     mem_free(e);
 }
 
+void entry_forget(Entry *e)
+{
+    if (e->running == 0)
+        entry_free(e);
+    else
+        e->forgotten = true;
+}
+
 static void free_entries(Entry *e)
 {
     while (e != NULL) {
         Entry *next = e->next;
-        entry_free(e);
+        entry_forget(e);
         e = next;
     }
 }
@@ -58,6 +66,7 @@ static void table_free(PointTable *t)
         for (Point *p = t->at[i]; p != NULL;) {
             Point *next = p->next;
             free_entries(p->entries);
+            Py_XDECREF(p->numbers);
             mem_free(p);
             p = next;
         }
@@ -122,6 +131,7 @@ static Entry *forget_point(Point *p, Entry *list)
         e = next;
     }
     p->entries = NULL;
+    Py_CLEAR(p->numbers);
     p->nentries = p->compiles = p->idle = 0;
     p->live = p->plain = false;
     return list;

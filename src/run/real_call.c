@@ -27,8 +27,12 @@ Outcome real_call(Real *r)
     bool inlines = cpy_call_inlines(callable);
     if (inlines)
         cpy_frame_mark(r->f, r->in->end - 1);
-    PyObject *v = PyObject_Vectorcall(
-        callable, args, (total - nkw) | PY_VECTORCALL_ARGUMENTS_OFFSET, r->kwnames);
+    PyObject *told, *v = NULL;
+    if (cpy_tell_c_call(r->ts, callable, total > nkw ? args[0] : NULL, &told))
+        v = PyObject_Vectorcall(
+            callable, args, (total - nkw) | PY_VECTORCALL_ARGUMENTS_OFFSET, r->kwnames);
+    if (!cpy_tell_c_return(r->ts, told))
+        Py_CLEAR(v);
     if (v == NULL && inlines && !callee_ran())
         cpy_frame_mark(
             r->f, cpy_lasti(r->c, (int)(r->in - r->c->ins))); /* arguments did not fit */
@@ -124,7 +128,12 @@ Outcome real_call_function_ex(Real *r)
         return RAISED;
     if (!tuple_at(r, &r->sp[-1 - kw], func))
         return RAISED;
-    PyObject *v = PyObject_Call(func, peek(r, 1 + kw), kw ? peek(r, 1) : NULL);
+    PyObject *args = peek(r, 1 + kw), *told, *v = NULL;
+    PyObject *self = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    if (cpy_tell_c_call(r->ts, func, self, &told))
+        v = PyObject_Call(func, args, kw ? peek(r, 1) : NULL);
+    if (!cpy_tell_c_return(r->ts, told))
+        Py_CLEAR(v);
     return result(r, 3 + kw, v);
 }
 

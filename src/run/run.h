@@ -12,6 +12,7 @@
 #define JEDLIK_RUN_RUN_H
 
 #include "cpy/cpy.h"
+#include "graph/graph.h"
 
 typedef struct Guards Guards;   /* frozen check program: guard/check.h */
 typedef struct Options Options; /* what compile() was asked for */
@@ -35,6 +36,7 @@ typedef struct Exit {
     int nframes;
     ExitFrame *frames;
     bool has_exc;
+    bool cut;         /* the instruction was not broken: the next trace begins with it */
     int brk;          /* row of breaks.def */
     PyObject *reason; /* str, for reports */
 } Exit;
@@ -49,13 +51,13 @@ struct Entry {
     Exit *exit;      /* NULL: returns the value */
     bool pure; /* the graph changes nothing that exists: an exception is a deopt (rule 13) … */
     bool late; /* … or it keeps its values: the state at the operation that raised is made from them */
-    bool no_modes; /* … by a trace like its own */
-    bool draws;    /* a deopt puts the generator back */
+    Ways ways;  /* … by a trace like its own */
+    bool draws; /* a deopt puts the generator back */
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
-    bool used;        /* has run at least once */
-    uint64_t hits;
+    int running;    /* activations of its segment that still look at it */
+    bool forgotten; /* the last of them frees it */
 };
 
 typedef struct PointTable PointTable; /* the points of one (code, options): point.h */
@@ -69,6 +71,8 @@ struct Point {
     int depth;      /* operand stack at `at` */
     uint64_t shape; /* bit i: stack entry i is NULL */
     Entry *entries;
+    PyObject *
+        numbers; /* dict: what graphs were given, by place; Ellipsis: several values. NULL: nothing yet */
     int nentries, compiles;
     int nargs;  /* most arguments one of their segments has */
     int idle;   /* visits that led to no graph, in a row */
@@ -109,7 +113,12 @@ extern CompileResult (*run_compile_late)(Point *p, PyFunctionObject *func,
                                          PyObject *const *slots, int nslots, PyObject *exc,
                                          const struct GraphFailure *f, Entry **out);
 
+/* The function under whose name profilers are told of compiling. */
+extern PyObject *run_compile_name;
+
 void entry_free(Entry *e);
+/* The same for an entry that is on no list any more; if it is running, once it has ended. */
+void entry_forget(Entry *e);
 void exit_free(Exit *x);
 
 /* The guard side, set by module.c to guards_check and guards_free: true if the guards hold for these slots; then
@@ -137,7 +146,7 @@ Point *run_entry_point(PyCodeObject *co, Options *o);
 PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
                    bool *plain);
 
-/* Drops the entries of all points, e.g. for reset(). Nothing compiled may be running. */
+/* Drops the entries of all points, e.g. for reset(); those that are running when they have ended. */
 void run_forget(void);
 
 /* make_options, Compiled. */

@@ -9,6 +9,7 @@
 #include "run/deopt.h"
 #include "torch/failure.h"
 #include "torch/torch.h"
+#include "torch/revert.h"
 #include "run/point.h"
 #include "run/real.h"
 
@@ -21,6 +22,7 @@ bool (*run_check)(Guards *g, PyObject *func, PyObject *const *slots, int nslots,
                   PyObject *exc, PyObject **out);
 void (*run_limit_warning)(Point *p, PyFunctionObject *func, PyObject *const *slots,
                           int nslots, PyObject *exc);
+PyObject *run_compile_name;
 bool run_off;
 _Thread_local int run_disabled;
 
@@ -36,12 +38,16 @@ typedef struct Open {
     int resume;         /* and the unit behind it */
     Py_ssize_t holders; /* of the frame object when last looked at */
     bool kept; /* a call kept it, not as part of a traceback: what its slots end with is seen */
+    bool fresh; /* no profiler was told of it, should there be one */
 } Open;
 
 typedef struct Tramp {
     PyThreadState *ts;
     Options *options;
     PyObject *value; /* of the frame that just ended */
+    int watched;     /* by whom, when last looked at */
+    void *profiler;  /* the one there was when the first frame was opened, or later */
+    bool plain;      /* a profiler came while frames were open: it sees all the rest */
     Open *v;
     int n, cap;
     Open fixed[4];
@@ -61,15 +67,16 @@ typedef enum {
     GO_PLAIN, /* nothing has happened */
     GO_IDLE, /* nothing has happened, but *e says where compiled code may be of use again */
     GO_RAISE, /* an exception is set */
-    GO_DONE,  /* the segment has run; *out is what it gave */
+    GO_DONE,  /* the segment has run; *out is what it gave; *e is to be released */
     GO_LATE, /* the graph has raised, an exception is set; *e, to be freed, ends there, and *out is what it gave */
 } Go;
 
 /* -- Entering a point ------------------------------------------------------------------ */
 
-static bool runs_plainly(PyThreadState *ts)
+static bool runs_plainly(Tramp *t)
 {
-    return cpy_tracing(ts) || run_off || run_disabled > 0;
+    t->watched = cpy_watched(t->ts);
+    return (t->watched & CPY_TRACED) || run_off || run_disabled > 0;
 }
 
 /* The entry that holds, moved to the front; its arguments in args. */
@@ -88,12 +95,31 @@ static Entry *match(Point *p, PyFunctionObject *func, PyObject *const *slots, in
     return NULL;
 }
 
+/* While compiling, nobody is told anything: a profiler that runs in the middle of a trace could change what was already
+ * looked at. It sees one call of a C function. */
+static CompileResult compile_unwatched(PyThreadState *ts, Point *p, PyFunctionObject *func,
+                                       PyObject *const *slots, int nslots, PyObject *exc,
+                                       const struct GraphFailure *f, Entry **e)
+{
+    PyObject *told;
+    if (!cpy_tell_c_call(ts, run_compile_name, NULL, &told))
+        return COMPILE_ERROR;
+    bool paused = cpy_profile_pause(ts);
+    CompileResult r = f ? run_compile_late(p, func, slots, nslots, exc, f, e)
+                        : run_compile(p, func, slots, nslots, exc, e);
+    cpy_profile_resume(ts, paused);
+    if (!cpy_tell_c_return(ts, told))
+        r = COMPILE_ERROR;
+    return r;
+}
+
 /* True if the point has a new entry; false with an exception set if that is to be raised. */
-static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, int nslots,
-                    PyObject *exc)
+static bool compile(PyThreadState *ts, Point *p, PyFunctionObject *func,
+                    PyObject *const *slots, int nslots)
 {
     if (p->plain || p->busy || run_compile == NULL)
         return false;
+    PyObject *exc = cpy_exc_handled(ts);
     if (p->nentries >= p->options->limit) {
         p->plain = true;
         if (p->live && run_limit_warning != NULL)
@@ -103,14 +129,14 @@ static bool compile(Point *p, PyFunctionObject *func, PyObject *const *slots, in
     Entry *e = NULL;
     p->busy = true;
     p->compiles++;
-    CompileResult r = run_compile(p, func, slots, nslots, exc, &e);
+    CompileResult r = compile_unwatched(ts, p, func, slots, nslots, exc, NULL, &e);
     p->busy = false;
     assert((r == COMPILE_ERROR) == !!PyErr_Occurred());
     if (r == COMPILE_PLAIN || (r == COMPILE_NOTHING && e == NULL))
         p->plain = true;
     if (e != NULL)
         point_add(p, e);
-    return e != NULL;
+    return e != NULL && r != COMPILE_ERROR;
 }
 
 /* The line of a segment in a traceback, when the frame it ran for has one of its own. */
@@ -139,7 +165,7 @@ static PyObject *run_once(Tramp *t, PyFunctionObject *func, PyObject *const *slo
     return out;
 }
 
-/* The graph has raised in the middle, with changes made that cannot be undone: goes to the state that the program is in at the
+/* The graph has raised in the middle, with changes made that cannot be reverted: goes to the state that the program is in at the
  * operation that raised, made from the values the run had (rule 13). */
 static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
                    int nslots, GraphFailure *f, Entry **e, PyObject **out)
@@ -148,7 +174,7 @@ static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *
     Entry *x = NULL;
     PyErr_Fetch(&type, &value, &tb);
     CompileResult r =
-        run_compile_late(p, func, slots, nslots, cpy_exc_handled(t->ts), f, &x);
+        compile_unwatched(t->ts, p, func, slots, nslots, cpy_exc_handled(t->ts), f, &x);
     *out = r == COMPILE_DONE ? run_once(t, func, slots, nslots, x) : NULL;
     if (*out != NULL) {
         PyErr_Restore(type, value, tb);
@@ -167,29 +193,57 @@ static Go run_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *
     return GO_RAISE;
 }
 
-static Go run_segment(PyThreadState *ts, Entry *e, PyObject **args, PyObject **out)
+/* Nobody looks at what run_segment has run any more. */
+static inline void release(Entry *e)
 {
-    e->used = true;
-    e->hits++;
+    if (__builtin_expect(--e->running == 0 && e->forgotten, 0))
+        entry_free(e);
+}
+
+/* An exception of a profiler has turned it off. */
+static bool profiler_raised(Tramp *t)
+{
+    return t->watched != 0 && cpy_watched(t->ts) == 0;
+}
+
+static Go run_segment(Tramp *t, Entry *e, PyObject **args, PyObject **out)
+{
+    e->running++;
     args[0] = Py_NewRef(e->graph);
     AmbientSaved before;
     PyObject *numbers = __builtin_expect(e->draws, 0) ? generator_state() : NULL;
     if (__builtin_expect(e->switches != 0, 0))
         ambient_save(&before, e->switches);
-    *out = cpy_call_code_steal(ts, e->seg, args, (size_t)segment_args(e));
+    *out = cpy_call_code_steal(t->ts, e->seg, args, (size_t)segment_args(e));
     if (__builtin_expect(*out == NULL, 0) && e->switches)
         ambient_restore(&before);
+    bool nothing = *out == NULL && (fx_reverted(e->graph) || e->pure);
     if (__builtin_expect(numbers != NULL, 0)) {
-        if (*out == NULL && e->pure && deopt_can())
+        if (nothing && deopt_can())
             generator_restore(numbers);
         Py_DECREF(numbers);
     }
     if (__builtin_expect(*out != NULL, 1))
         return GO_DONE;
-    if (!e->pure || !deopt_can())
+    if (!nothing || !deopt_can() || profiler_raised(t))
         return GO_RAISE;
     PyErr_Clear();
     return GO_PLAIN;
+}
+
+/* Of the entry that raised. */
+static Go go_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slots,
+                  int nslots, Entry **e, PyObject **out)
+{
+    Go go = GO_RAISE;
+    GraphFailure *f = fx_failure((*e)->graph);
+    if (f != NULL && deopt_can()) {
+        drop_traceback_head();
+        f->ways = (*e)->ways;
+        go = run_late(t, p, func, slots, nslots, f, e, out);
+    }
+    fx_failure_free(f);
+    return go;
 }
 
 /* As enter, with room for the arguments of the point's entries. */
@@ -207,16 +261,13 @@ static Go enter_with(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const
     }
     if (__builtin_expect(p->idle != 0, 0))
         point_wake(p);
-    Go go = run_segment(t->ts, *e, args, out);
-    if (__builtin_expect(go != GO_RAISE || !(*e)->late, 1))
+    Go go = run_segment(t, *e, args, out);
+    if (__builtin_expect(go == GO_DONE, 1))
         return go;
-    GraphFailure *f = fx_failure((*e)->graph);
-    if (f != NULL && deopt_can()) {
-        drop_traceback_head();
-        f->no_modes = (*e)->no_modes;
-        go = run_late(t, p, func, slots, nslots, f, e, out);
-    }
-    fx_failure_free(f);
+    Entry *ran = *e;
+    if (go == GO_RAISE && ran->late)
+        go = go_late(t, p, func, slots, nslots, e, out);
+    release(ran);
     return go;
 }
 
@@ -245,7 +296,7 @@ static Go enter(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *slo
         p->entries == NULL ? GO_PLAIN : enter_existing(t, p, func, slots, nslots, e, out);
     if (__builtin_expect(go != GO_PLAIN || *e != NULL, 1))
         return go;
-    if (!compile(p, func, slots, nslots, cpy_exc_handled(t->ts)))
+    if (!compile(t->ts, p, func, slots, nslots))
         return PyErr_Occurred() ? GO_RAISE : GO_PLAIN;
     return enter_existing(t, p, func, slots, nslots, e, out);
 }
@@ -287,8 +338,40 @@ static Open *open_frame(Tramp *t, PyFunctionObject *func)
     if (f == NULL)
         return NULL;
     cpy_frame_link(t->ts, f);
-    t->v[t->n++] = (Open){ f, table, -1, -1, 0, false };
+    if (t->n == 0)
+        t->profiler = cpy_profiler(t->ts);
+    t->v[t->n++] = (Open){ f, table, -1, -1, 0, false, true };
     return top(t);
+}
+
+/* Tells a profiler that the innermost frame was called. False: the profiler raised. */
+static bool tell_call(Tramp *t)
+{
+    Open *o = top(t);
+    if (!o->fresh)
+        return true;
+    o->fresh = false;
+    if (!(cpy_watched(t->ts) & CPY_PROFILED))
+        return true;
+    const Code *c = o->t->c;
+    bool ok = cpy_tell_call(t->ts, o->f, c->ins[c->first].at) == 0;
+    o->holders = cpy_frame_holders(o->f);
+    o->kept = o->holders > 0;
+    return ok;
+}
+
+/* The same if it is past its RESUME: before, that is where it is told. */
+static bool announce(Tramp *t)
+{
+    return index_at(top(t)) <= top(t)->t->c->first || tell_call(t);
+}
+
+/* A profiler that came or went in a call that a frame made sees the rest of all open frames as it is written. */
+static void note_profiler(Tramp *t)
+{
+    void *now = cpy_profiler(t->ts);
+    t->plain |= now != NULL && now != t->profiler;
+    t->profiler = now;
 }
 
 /* Takes the innermost frame off, with whatever its slots hold. */
@@ -303,6 +386,16 @@ static void close_frame(Tramp *t)
     cpy_frame_pop(t->ts, f);
 }
 
+/* The innermost frame ends with this value, which is stolen. */
+static Act leave_frame(Tramp *t, PyObject *value)
+{
+    if (!top(t)->fresh && cpy_tell_return(t->ts, value) < 0)
+        Py_CLEAR(value);
+    t->value = value;
+    close_frame(t);
+    return value != NULL ? ACT_RETURN : ACT_UNWIND;
+}
+
 /* Raises the exception set at an instruction of the innermost frame, or, `callee`, as coming
  * out of the frame it has called. */
 static Act raise_in_top(Tramp *t, int index, bool callee)
@@ -312,8 +405,7 @@ static Act raise_in_top(Tramp *t, int index, bool callee)
         o->holders = cpy_frame_holders(o->f);
         return ACT_ENTER;
     }
-    close_frame(t);
-    return ACT_UNWIND;
+    return leave_frame(t, NULL);
 }
 
 /* -- Exits ------------------------------------------------------------------------------------ */
@@ -386,22 +478,26 @@ static Act open_callees(Tramp *t, const Exit *x, Values *v)
         Open *o = open_callee(t, &x->frames[i], v);
         if (o == NULL) /* recursion too deep: the pending call raises */
             return raise_in_top(t, top(t)->call, false);
-        if (!set_frame(o, &x->frames[i], v)) {
+        if (!set_frame(o, &x->frames[i], v) || !announce(t)) {
             close_frame(t);
             return raise_in_top(t, top(t)->call, false);
         }
     }
     v->at += x->has_exc;
-    return ACT_REAL;
+    return x->cut ? ACT_ENTER : ACT_REAL;
 }
 
 /* Acts on an exit of the innermost frame. Steals the tuple. */
 static Act take_exit(Tramp *t, const Exit *x, PyObject *tuple)
 {
     Values v = { tuple, 0 };
-    Act act = set_frame(top(t), &x->frames[0], &v)
-                  ? open_callees(t, x, &v)
-                  : raise_in_top(t, index_at(top(t)), false);
+    Act act = ACT_UNWIND;
+    if (!set_frame(top(t), &x->frames[0], &v))
+        act = raise_in_top(t, index_at(top(t)), false);
+    else if (announce(t))
+        act = open_callees(t, x, &v);
+    else
+        close_frame(t);
     assert(act != ACT_REAL || v.at == PyTuple_GET_SIZE(tuple));
     Py_DECREF(tuple);
     return act;
@@ -467,11 +563,11 @@ static bool polls(const Code *c, int index)
 static Act return_top(Tramp *t)
 {
     Open *o = top(t);
-    int depth = cpy_frame_depth(o->f);
-    t->value = cpy_frame_slots(o->f)[o->t->c->nlocalsplus + depth - 1];
-    cpy_frame_set(o->f, depth - 1, cpy_frame_at(o->f));
-    close_frame(t);
-    return ACT_RETURN;
+    int depth = cpy_frame_depth(o->f), at = cpy_frame_at(o->f);
+    PyObject *value = cpy_frame_slots(o->f)[o->t->c->nlocalsplus + depth - 1];
+    cpy_frame_set(o->f, depth - 1, at);
+    cpy_frame_mark(o->f, at);
+    return leave_frame(t, value);
 }
 
 enum { LOOKED_AT = 8 };
@@ -498,10 +594,15 @@ static Act do_real(Tramp *t)
         return return_top(t);
     if (NEVER(!real_can(in->op)))
         return ACT_PLAIN;
-    if (real_run(t->ts, o->f, o->t->c, index) == REAL_LEFT) {
+    if (in->op == OP_RESUME && !tell_call(t)) {
         close_frame(t);
         return ACT_UNWIND;
     }
+    if (real_run(t->ts, o->f, o->t->c, index) == REAL_LEFT) {
+        note_profiler(t);
+        return leave_frame(t, NULL);
+    }
+    note_profiler(t);
     note_holders(t, o->t->c->ins[index_at(o)].op != OP_PUSH_EXC_INFO);
     if (polls(o->t->c, index) && PyErr_CheckSignals() < 0)
         return raise_in_top(t, index, false);
@@ -536,9 +637,7 @@ static Act finish(Tramp *t, int index, PyObject *value)
             t->ts, Py_XNewRef(cpy_frame_slots(o->f)[o->t->c->nlocalsplus + slot]));
     if (cpy_frame_holders(o->f) > 0)
         forget_ended(o);
-    t->value = value;
-    close_frame(t);
-    return ACT_RETURN;
+    return leave_frame(t, value);
 }
 
 /* The instruction of the outermost frame at which its trace broke, -1 if it did not; the next
@@ -548,6 +647,8 @@ static int index_behind(PointTable *t, const Exit *x)
     int index = t->c->index_of[x->frames[0].at];
     if (x->nframes > 1)
         return t->c->index_of[x->frames[0].resume];
+    if (x->cut)
+        return index;
     if (t->c->ins[index].op == OP_KW_NAMES)
         index++;
     return op_ends(t->c->ins[index].op) ? -1 : index + 1;
@@ -612,7 +713,7 @@ static Act do_enter(Tramp *t)
     int index = index_at(o), n = o->t->c->nlocalsplus, depth = cpy_frame_depth(o->f);
     if (o->t->c->ins[index].op == OP_RETURN_VALUE)
         return return_top(t);
-    if (runs_plainly(t->ts) || (o->kept && cpy_frame_holders(o->f)))
+    if (runs_plainly(t) || t->plain || (o->kept && cpy_frame_holders(o->f)))
         return ACT_PLAIN;
     PyObject **slots = cpy_frame_slots(o->f), *out;
     Point *p = table_point(o->t, index, slots + n, depth);
@@ -620,8 +721,11 @@ static Act do_enter(Tramp *t)
         return PyErr_Occurred() ? raise_in_top(t, index, false) : ACT_PLAIN;
     Entry *e;
     switch (enter(t, p, cpy_frame_func(o->f), slots, n + depth, &e, &out)) {
-    case GO_DONE:
-        return e->exit == NULL ? finish(t, index, out) : take_exit(t, e->exit, out);
+    case GO_DONE: {
+        Act act = e->exit == NULL ? finish(t, index, out) : take_exit(t, e->exit, out);
+        release(e);
+        return act;
+    }
     case GO_LATE: return take_late(t, e, out);
     case GO_IDLE: return idle(o->t, p, e);
     case GO_RAISE:
@@ -654,6 +758,7 @@ static Act plain_to_stop(Tramp *t, Open *o, PyCodeObject *stops)
     cpy_frame_unlink(t->ts, o->f);
     t->value = cpy_frame_run_to(t->ts, o->f, stops, &stopped);
     Py_DECREF(stops);
+    note_profiler(t);
     if (stopped) {
         cpy_frame_link(t->ts, o->f);
         note_holders(t, false);
@@ -666,16 +771,18 @@ static Act plain_to_stop(Tramp *t, Open *o, PyCodeObject *stops)
 static Act do_plain(Tramp *t)
 {
     Open *o = top(t);
-    if (!runs_plainly(t->ts) && table_stops(o->t) != NULL) {
+    o->fresh = false; /* else the evaluator tells of it */
+    if (!runs_plainly(t) && !t->plain && table_stops(o->t) != NULL) {
         Act act = leave_stop(t, o);
         if (act != ACT_PLAIN)
             return act;
-        PyCodeObject *stops = runs_plainly(t->ts) ? NULL : table_stops(o->t);
+        PyCodeObject *stops = runs_plainly(t) || t->plain ? NULL : table_stops(o->t);
         if (stops != NULL)
             return plain_to_stop(t, o, stops);
     }
     cpy_frame_unlink(t->ts, o->f);
     t->value = cpy_frame_run(t->ts, o->f);
+    note_profiler(t);
     t->n--;
     return t->value != NULL ? ACT_RETURN : ACT_UNWIND;
 }
@@ -725,9 +832,12 @@ static PyObject *run_exit(Tramp *t, PyFunctionObject *func, Entry *e, PyObject *
 {
     if (open_frame(t, func) == NULL) {
         Py_DECREF(tuple);
+        release(e);
         return NULL;
     }
-    return go_on(t, take_exit(t, e->exit, tuple));
+    Act act = take_exit(t, e->exit, tuple);
+    release(e);
+    return go_on(t, act);
 }
 
 /* The same for a graph that raised. */
@@ -746,17 +856,22 @@ PyObject *run_call(Point *p, PyFunctionObject *func, PyObject *const *slots, int
 {
     Tramp t;
     t.ts = PyThreadState_Get();
-    *plain = runs_plainly(t.ts);
+    *plain = runs_plainly(&t);
     if (*plain)
         return NULL;
     t.options = p->options;
     t.v = t.fixed;
     t.n = 0;
+    t.plain = false;
     t.cap = (int)COUNT_OF(t.fixed);
     Entry *e;
     PyObject *out;
     switch (enter(&t, p, func, slots, nslots, &e, &out)) {
-    case GO_DONE: return e->exit == NULL ? out : run_exit(&t, func, e, out);
+    case GO_DONE:
+        if (e->exit != NULL)
+            return run_exit(&t, func, e, out);
+        release(e);
+        return out;
     case GO_LATE: return run_failed(&t, func, e, out);
     case GO_IDLE:
         if (e->exit != NULL &&

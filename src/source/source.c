@@ -99,6 +99,19 @@ Source *source_at(Sources *t, Source *base, struct Expr *index)
     return source_get(t, SRC_AT, base, NULL, (Py_ssize_t)index);
 }
 
+bool source_makes_new(SrcKind k)
+{
+    return k == SRC_NEXTITEM || k == SRC_GETSET || k == SRC_GRAD;
+}
+
+bool source_keeps(const Source *s)
+{
+    for (const Source *b = s; b; b = b->base)
+        if (source_makes_new(b->kind))
+            return false;
+    return s->kind != SRC_SLOT;
+}
+
 /* -- Text ------------------------------------------------------------------- */
 
 void (*source_print_expr)(Text *t, const struct Expr *e, PyObject *slot_names);

@@ -49,6 +49,11 @@ Source *source_get(Sources *t, SrcKind kind, Source *base, PyObject *key,
 struct Expr;
 Source *source_at(Sources *t, Source *base, struct Expr *index);
 
+/* Whether reading it gives a reference that the reader alone may hold. */
+bool source_makes_new(SrcKind k);
+/* Whether what lies there stays alive without whoever read it: it is neither a slot's nor made by the reading. */
+bool source_keeps(const Source *s);
+
 static inline struct Expr *source_expr(const Source *s)
 {
     return (struct Expr *)s->index;

@@ -60,12 +60,14 @@ static int find_types(void)
         { &torch_types.parameter, "nn.Parameter" },
         { &torch_types.buffer, "nn.Buffer" },
         { &torch_types.module, "nn.Module" },
+        { &torch_types.optimizer, "optim.Optimizer" },
         { &torch_types.size, "Size" },
         { &torch_types.dtype, "dtype" },
         { &torch_types.device, "device" },
         { &torch_types.layout, "layout" },
         { &torch_types.memory_format, "memory_format" },
         { &torch_types.generator, "Generator" },
+        { &torch_types.function, "_C._FunctionBase" },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         PyObject *type = torch_path(rows[i].path);

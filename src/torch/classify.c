@@ -27,6 +27,8 @@ enum {
     F_LAYOUT = 1 << 14,
     F_FRESH = 1 << 15,
     F_TOTAL = 1 << 16,
+    F_TRIAL = 1 << 17,
+    F_COSTLY = 1 << 18,
     RULE_SHIFT = 20, /* number of a shape rule, from 1 */
 };
 
@@ -59,6 +61,8 @@ static TorchOp op_of(long f)
         .layout = f & F_LAYOUT,
         .fresh = f & F_FRESH,
         .total = f & (F_TOTAL | F_PURE),
+        .trial = (f & F_TRIAL) || ((f & F_PURE) && !(f & (F_VIEW | F_FACTORY | F_STRUCT))),
+        .costly = f & F_COSTLY,
         .rule = (uint8_t)(f >> RULE_SHIFT),
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
@@ -86,7 +90,7 @@ static long flags_of(const char *name)
             twin[n] = 0;
             f = PyDict_GetItemString(by_name, twin);
             flags = f ? PyLong_AsLong(f) & ~(F_FACTORY | F_STRUCT) : F_NODE;
-            flags = flags & F_PURE ? (flags & ~F_PURE) | F_TOTAL : flags;
+            flags = flags & F_PURE ? (flags & ~F_PURE) | F_TOTAL | F_TRIAL : flags;
         }
     }
     return flags & (F_SPECIAL | F_BREAK) ? flags : flags | F_MUTATES | F_ALIAS;
@@ -177,6 +181,8 @@ static int add_rows(bool paths)
         LAYOUT = F_LAYOUT,
         FRESH = F_FRESH,
         TOTAL = F_TOTAL,
+        TRIAL = F_TRIAL,
+        COSTLY = F_COSTLY,
         FACTORY_RANDOM = F_FACTORY | F_RANDOM
     };
 #define OPS(flags, words)                                                                \
@@ -457,7 +463,8 @@ static long named_flags(PyObject *op)
     if (n && n < sizeof plain) {
         memcpy(plain, s, n);
         plain[n] = 0;
-        f = flags_of(plain) & (F_LOOSE | F_LAYOUT | F_FRESH | F_SYNCS | F_MUTATES);
+        f = flags_of(plain) &
+            (F_LOOSE | F_LAYOUT | F_FRESH | F_SYNCS | F_MUTATES | F_TRIAL | F_COSTLY);
     }
     PyErr_Clear();
     Py_XDECREF(name);
@@ -596,4 +603,9 @@ TorchOp torch_classify_attr(PyObject *name)
     PyObject *f = torch_ready ? PyDict_GetItemWithError(by_attr, name) : NULL;
     PyErr_Clear();
     return op_of(f ? PyLong_AsLong(f) : F_BREAK);
+}
+
+bool torch_custom_op(PyObject *o)
+{
+    return torch_ready && is_a(o, custom_op);
 }

@@ -51,7 +51,8 @@ static bool on_cpu(PyObject *tensor)
 static bool all_on_cpu(const Graph *g)
 {
     for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].kind == NODE_INPUT && !on_cpu(g->node.v[i].example))
+        if (g->node.v[i].kind == NODE_INPUT && !g->node.v[i].expr &&
+            !on_cpu(g->node.v[i].example))
             return false;
     return true;
 }
@@ -73,6 +74,10 @@ static bool stand_ins(const Graph *g, const GArg *a, PyObject **made)
         return true;
     if (twin == NULL)
         return false;
+    if (n->expr) {
+        made[a->node] = Py_NewRef(n->example);
+        return true;
+    }
     made[a->node] = zeros_like_twin(twin);
     return made[a->node] != NULL && made[a->node] != Py_None;
 }

@@ -628,6 +628,11 @@ static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, PyObject **r)
             return st == ST_RAISE ? judge_exception() : st;
         }
     }
+    Status st = my.no_rules ? ST_DECLINE : trial_run(c, op, r);
+    if (st != ST_DECLINE) {
+        c->ruled = st == ST_OK;
+        return st;
+    }
     *r = call_now(k);
     return *r ? ST_OK : judge_exception();
 }
@@ -675,10 +680,17 @@ static Status infer_anew(InferCall *c, TorchOp op, const MemoKey *k, PyObject **
     if (k)
         memo_versions(k, &before);
     if (autocast_on() && !op.view) { /* views are the same under it */
-        c->loose = UNSURE_VIEW;
-        st = infer_by_fakes(c, out, device);
+        st = trial_run(c, op, out);
+        if (st == ST_OK) {
+            c->ruled = true;
+            *device = infer_device(c->device);
+        }
     } else {
         st = run(c, op, out, device);
+    }
+    if (autocast_on() && !op.view && st == ST_DECLINE) {
+        c->loose = UNSURE_VIEW;
+        st = infer_by_fakes(c, out, device);
     }
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);

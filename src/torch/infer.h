@@ -25,6 +25,12 @@ void quiet_record(Quiet *q,
                   PyObject *list); /* until the end, warnings are put into the list */
 void quiet_end(Quiet *q, bool grad);
 
+/* Elements of storage that the tensor reaches. */
+int64_t infer_extent(const TensorMeta *m);
+
+/* trial.c: the result by the operation's own kernel on made-up data, or ST_DECLINE with nothing set. Under c->grad and muted. */
+Status trial_run(const InferCall *c, TorchOp op, PyObject **out);
+
 /* The one object we keep for a device: borrowed, lives for ever. */
 PyObject *infer_device(PyObject *device);
 

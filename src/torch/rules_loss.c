@@ -7,31 +7,23 @@
 
 /* -- Losses ------------------------------------------------------------------------------- */
 
-/* *scalar: whether the result is one number. "batchmean" is kl_div's. */
-static bool read_reduction(PyObject *o, bool *scalar)
+/* Whether the loss is one number; of losses that are not reduced, kernels choose the strides. "batchmean" is kl_div's. */
+static bool reduces(const Infer *r, PyObject *o)
 {
-    static const char *const names[] = { "mean", "sum", "batchmean", "none" };
-    *scalar = true;
-    if (o == NULL)
-        return true;
-    if (!PyUnicode_CheckExact(o))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (PyUnicode_CompareWithASCIIString(o, names[i]) == 0) {
-            *scalar = i < 3;
-            return true;
-        }
-    return false;
+    static const char *const names[] = { "mean", "sum", "batchmean" };
+    size_t n = strcmp(r->rule->name, "kl_div") == 0 ? 3 : 2;
+    bool known = o == NULL;
+    for (size_t i = 0; i < n && o && PyUnicode_CheckExact(o); i++)
+        known |= PyUnicode_CompareWithASCIIString(o, names[i]) == 0;
+    return known;
 }
 
 /* input and target of one shape and dtype; v[at]: reduction; `with`: a tensor that takes part, or 0. */
 static Status pointwise_loss(Infer *r, int at, int with, PyObject **out)
 {
     TensorMeta x, t, w = { 0 };
-    bool scalar;
     if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &t) || !dtype_float(x.dtype) ||
-        t.dtype != x.dtype || !same_sizes(&x, &t) || !read_reduction(r->v[at], &scalar) ||
-        !scalar)
+        t.dtype != x.dtype || !same_sizes(&x, &t) || !reduces(r, r->v[at]))
         return ST_DECLINE;
     if (with && !absent(r->v[with]) &&
         (!read_tensor(r->v[with], &w) || w.dtype != x.dtype || w.ndim > x.ndim ||
@@ -48,6 +40,13 @@ static Status l1_loss(Infer *r, PyObject **out)
 {
     bool plain = absent(r->v[2]) && absent(r->v[3]) &&
                  (absent(r->v[5]) || PyFloat_CheckExact(r->v[5]));
+    return plain ? pointwise_loss(r, 4, 0, out) : ST_DECLINE;
+}
+
+/* mse_loss(input, target, size_average, reduce, reduction, weight) */
+static Status mse_loss(Infer *r, PyObject **out)
+{
+    bool plain = absent(r->v[2]) && absent(r->v[3]) && absent(r->v[5]);
     return plain ? pointwise_loss(r, 4, 0, out) : ST_DECLINE;
 }
 
@@ -77,19 +76,36 @@ static Status kl_div(Infer *r, PyObject **out)
     return absent(r->v[2]) && absent(r->v[3]) ? pointwise_loss(r, 4, 0, out) : ST_DECLINE;
 }
 
-/* nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction): rows of scores. */
+/* (input, target, weight, size_average, ignore_index, reduce, reduction): rows of scores and a class for each. */
+static bool rows_of_scores(Infer *r, TensorMeta *x)
+{
+    TensorMeta t;
+    int64_t n;
+    return read_tensor(r->v[0], x) && read_tensor(r->v[1], &t) && dtype_float(x->dtype) &&
+           t.dtype == D_I64 && x->ndim == 2 && t.ndim == 1 && x->sizes[0] == t.sizes[0] &&
+           absent(r->v[3]) && absent(r->v[5]) &&
+           (r->v[4] == NULL || is_int(r->v[4], &n)) && reduces(r, r->v[6]);
+}
+
+/* nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction) */
 static Status nll_loss(Infer *r, PyObject **out)
 {
-    TensorMeta x, t;
-    bool scalar;
-    int64_t n;
-    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &t) || !dtype_float(x.dtype) ||
-        t.dtype != D_I64 || x.ndim != 2 || t.ndim != 1 || x.sizes[0] != t.sizes[0] ||
-        !absent(r->v[2]) || !absent(r->v[3]) || !absent(r->v[5]) ||
-        !(r->v[4] == NULL || is_int(r->v[4], &n)) || !read_reduction(r->v[6], &scalar) ||
-        !scalar)
+    TensorMeta x;
+    if (!rows_of_scores(r, &x) || !absent(r->v[2]))
         return ST_DECLINE;
     r->loose_view = true;
+    return give_rows(r, NULL, 0, x.dtype, x.requires_grad, out);
+}
+
+/* cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing) */
+static Status cross_entropy(Infer *r, PyObject **out)
+{
+    TensorMeta x, w = { 0 };
+    if (!rows_of_scores(r, &x) || !(r->v[7] == NULL || PyFloat_CheckExact(r->v[7])))
+        return ST_DECLINE;
+    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &w) || w.dtype != x.dtype ||
+                             w.ndim != 1 || w.sizes[0] != x.sizes[1]))
+        return ST_DECLINE;
     return give_rows(r, NULL, 0, x.dtype, x.requires_grad, out);
 }
 
@@ -158,6 +174,21 @@ static Status cosine_similarity(Infer *r, PyObject **out)
     return give_rows(r, sizes, n, x.dtype, x.requires_grad || y.requires_grad, out);
 }
 
+/* cdist(x1, x2, p, compute_mode) of two sets of points, or of as many pairs of sets */
+static Status cdist(Infer *r, PyObject **out)
+{
+    TensorMeta x, y;
+    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &y) || !dtype_float(x.dtype) ||
+        y.dtype != x.dtype || x.ndim < 2 || x.ndim != y.ndim || x.numel == 0 ||
+        y.numel == 0 || x.sizes[x.ndim - 1] != y.sizes[x.ndim - 1] ||
+        memcmp(x.sizes, y.sizes, 8 * (size_t)(x.ndim - 2)) != 0 ||
+        !(r->v[2] == NULL || PyFloat_CheckExact(r->v[2])))
+        return ST_DECLINE;
+    x.sizes[x.ndim - 1] = y.sizes[x.ndim - 2];
+    r->loose = true;
+    return give_rows(r, x.sizes, x.ndim, x.dtype, x.requires_grad || y.requires_grad, out);
+}
+
 /* outer(input, vec2) */
 static Status outer(Infer *r, PyObject **out)
 {
@@ -202,6 +233,10 @@ static Status scatter(Infer *r, PyObject **out)
 }
 
 const Rule rules_loss[] = {
+    { "cross_entropy",
+      "input target weight size_average ignore_index reduce reduction label_smoothing",
+      cross_entropy, false },
+    { "mse_loss", "input target size_average reduce reduction weight", mse_loss, false },
     { "l1_loss", "input target size_average reduce reduction beta", l1_loss, false },
     { "huber_loss", "input target reduction delta weight", huber_loss, false },
     { "binary_cross_entropy", "input target weight size_average reduce reduction",
@@ -215,6 +250,7 @@ const Rule rules_loss[] = {
     { "norm", "input p dim keepdim out dtype", vector_norm, false },
     { "normalize", "input p dim eps out", normalize, false },
     { "cosine_similarity", "x1 x2 dim eps", cosine_similarity, false },
+    { "cdist", "x1 x2 p compute_mode", cdist, false },
     { "outer", "input vec2", outer, false },
     { "one_hot", "tensor num_classes", one_hot, false },
     { "scatter", "input dim index src", scatter, false },

@@ -1,5 +1,5 @@
 /*
- * torch/rules_matrix.c -- matrix products, convolution, attention, embedding, losses, pooling.
+ * torch/rules_matrix.c -- matrix products, convolution, attention, convolution, pooling, embedding.
  */
 #include "torch/rules.h"
 
@@ -244,30 +244,36 @@ static Status einsum(Infer *r, PyObject **out)
 
 /* -- Attention --------------------------------------------------------------------------- */
 
-/* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) */
+/* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa): of batches of matrices, in
+ * heads (4 dims) or not (3). */
 static Status attention(Infer *r, PyObject **out)
 {
     TensorMeta q, k, v, mask = { 0 };
     if (!read_tensor(r->v[0], &q) || !read_tensor(r->v[1], &k) ||
-        !read_tensor(r->v[2], &v) || q.ndim != 4 || k.ndim != 4 || v.ndim != 4 ||
-        !dtype_float(q.dtype) || q.dtype != k.dtype || q.dtype != v.dtype ||
-        q.numel == 0 || k.numel == 0 || v.numel == 0)
+        !read_tensor(r->v[2], &v) || q.ndim < 3 || q.ndim > 4 || k.ndim != q.ndim ||
+        v.ndim != q.ndim || !dtype_float(q.dtype) || q.dtype != k.dtype ||
+        q.dtype != v.dtype || q.numel == 0 || k.numel == 0 || v.numel == 0)
         return ST_DECLINE;
-    bool grouped = is_true(r->v[7]);
+    bool grouped = is_true(r->v[7]), heads = q.ndim == 4;
+    int rows = q.ndim - 2, cols = q.ndim - 1;
+    if (grouped && !heads)
+        return ST_DECLINE;
     if (q.sizes[0] != k.sizes[0] ||
-        (grouped ? q.sizes[1] % k.sizes[1] != 0 : q.sizes[1] != k.sizes[1]) ||
-        q.sizes[3] != k.sizes[3] || k.sizes[2] != v.sizes[2] ||
-        k.sizes[0] != v.sizes[0] || k.sizes[1] != v.sizes[1])
+        (heads && (grouped ? q.sizes[1] % k.sizes[1] != 0 : q.sizes[1] != k.sizes[1])) ||
+        q.sizes[cols] != k.sizes[cols] || k.sizes[rows] != v.sizes[rows] ||
+        k.sizes[0] != v.sizes[0] || (heads && k.sizes[1] != v.sizes[1]))
         return ST_DECLINE;
-    int64_t scores[4] = { q.sizes[0], q.sizes[1], q.sizes[2], k.sizes[2] };
-    if (!absent(r->v[3]) &&
-        (is_true(r->v[5]) || !read_tensor(r->v[3], &mask) || !expands(&mask, scores, 4) ||
-         (mask.dtype != D_BOOL && mask.dtype != q.dtype)))
+    int64_t sizes[4];
+    memcpy(sizes, q.sizes, sizeof sizes);
+    sizes[cols] = k.sizes[rows];
+    if (!absent(r->v[3]) && (is_true(r->v[5]) || !read_tensor(r->v[3], &mask) ||
+                             !expands(&mask, sizes, q.ndim) ||
+                             (mask.dtype != D_BOOL && mask.dtype != q.dtype)))
         return ST_DECLINE;
-    int64_t sizes[4] = { q.sizes[0], q.sizes[1], q.sizes[2], v.sizes[3] };
+    sizes[cols] = v.sizes[cols];
     r->loose = true;
     return give_rows(
-        r, sizes, 4, q.dtype,
+        r, sizes, q.ndim, q.dtype,
         q.requires_grad || k.requires_grad || v.requires_grad || mask.requires_grad, out);
 }
 
@@ -306,31 +312,62 @@ static bool padding(PyObject *o, int n, const TensorMeta *w, const int64_t *stri
     return true;
 }
 
+/* A convolution's tensors: input and weight of n dims beside two, a bias of so many channels, groups that fit. */
+typedef struct Conv {
+    TensorMeta x, w;
+    int64_t groups, sizes[5];
+    bool needs_grad;
+} Conv;
+
+static bool conv_tensors(Infer *r, int n, PyObject *groups, Conv *c)
+{
+    c->groups = 1;
+    if (!two(r, &c->x, &c->w) || !dtype_float(c->x.dtype) || c->x.ndim != n + 2 ||
+        c->w.ndim != n + 2 || c->x.numel == 0 ||
+        !(groups == NULL || is_int(groups, &c->groups)) || c->groups < 1 ||
+        c->w.sizes[0] % c->groups != 0)
+        return false;
+    c->needs_grad = c->x.requires_grad || c->w.requires_grad;
+    return true;
+}
+
+/* The result has that many channels, as the bias has to have. */
+static bool conv_channels(Infer *r, Conv *c, int64_t channels)
+{
+    TensorMeta b = { 0 };
+    c->sizes[0] = c->x.sizes[0];
+    c->sizes[1] = channels;
+    if (absent(r->v[2]))
+        return true;
+    if (!read_tensor(r->v[2], &b) || b.ndim != 1 || b.sizes[0] != channels ||
+        b.dtype != c->x.dtype)
+        return false;
+    c->needs_grad |= b.requires_grad;
+    return true;
+}
+
+static Status conv_result(Infer *r, const Conv *c, int n, PyObject **out)
+{
+    r->loose = true;
+    return give_rows(r, c->sizes, n + 2, c->x.dtype, c->needs_grad, out);
+}
+
 /* conv2d(input, weight, bias, stride, padding, dilation, groups) */
 static Status conv(Infer *r, int n, PyObject **out)
 {
-    TensorMeta x, w, b = { 0 };
-    int64_t stride[3], pad[3], step[3], groups = 1, sizes[5];
-    if (!two(r, &x, &w) || !dtype_float(x.dtype) || x.ndim != n + 2 || w.ndim != n + 2 ||
-        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[5], 1, n, step) ||
-        !padding(r->v[4], n, &w, stride, step, pad) ||
-        !(r->v[6] == NULL || is_int(r->v[6], &groups)) || groups < 1 ||
-        x.sizes[1] != w.sizes[1] * groups || w.sizes[0] % groups != 0)
+    Conv c;
+    int64_t stride[3], pad[3], step[3];
+    if (!conv_tensors(r, n, r->v[6], &c) || !spread(r->v[3], 1, n, stride) ||
+        !spread(r->v[5], 1, n, step) || !padding(r->v[4], n, &c.w, stride, step, pad) ||
+        c.x.sizes[1] != c.w.sizes[1] * c.groups || !conv_channels(r, &c, c.w.sizes[0]))
         return ST_DECLINE;
-    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
-                             b.sizes[0] != w.sizes[0] || b.dtype != x.dtype))
-        return ST_DECLINE;
-    sizes[0] = x.sizes[0];
-    sizes[1] = w.sizes[0];
     for (int i = 0; i < n; i++) {
-        int64_t room = x.sizes[i + 2] + pad[i] - step[i] * (w.sizes[i + 2] - 1) - 1;
-        if (room < 0 || stride[i] < 1 || pad[i] < 0 || step[i] < 1 || w.sizes[i + 2] < 1)
+        int64_t room = c.x.sizes[i + 2] + pad[i] - step[i] * (c.w.sizes[i + 2] - 1) - 1;
+        if (room < 0 || stride[i] < 1 || pad[i] < 0 || step[i] < 1 || c.w.sizes[i + 2] < 1)
             return ST_DECLINE;
-        sizes[i + 2] = room / stride[i] + 1;
+        c.sizes[i + 2] = room / stride[i] + 1;
     }
-    r->loose = true;
-    return give_rows(r, sizes, n + 2, x.dtype,
-                     x.requires_grad || w.requires_grad || b.requires_grad, out);
+    return conv_result(r, &c, n, out);
 }
 
 static Status conv1d(Infer *r, PyObject **out)
@@ -349,31 +386,23 @@ static Status conv3d(Infer *r, PyObject **out)
 /* conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static Status conv_transpose(Infer *r, int n, PyObject **out)
 {
-    TensorMeta x, w, b = { 0 };
-    int64_t stride[3], pad[3], extra[3], step[3], groups = 1, sizes[5];
-    if (!two(r, &x, &w) || !dtype_float(x.dtype) || x.ndim != n + 2 || w.ndim != n + 2 ||
-        x.numel == 0 || !spread(r->v[3], 1, n, stride) || !spread(r->v[4], 0, n, pad) ||
-        !spread(r->v[5], 0, n, extra) || !(r->v[6] == NULL || is_int(r->v[6], &groups)) ||
-        !spread(r->v[7], 1, n, step) || groups < 1 || x.sizes[1] != w.sizes[0] ||
-        w.sizes[0] % groups != 0)
+    Conv c;
+    int64_t stride[3], pad[3], extra[3], step[3];
+    if (!conv_tensors(r, n, r->v[6], &c) || !spread(r->v[3], 1, n, stride) ||
+        !spread(r->v[4], 0, n, pad) || !spread(r->v[5], 0, n, extra) ||
+        !spread(r->v[7], 1, n, step) || c.x.sizes[1] != c.w.sizes[0] ||
+        !conv_channels(r, &c, c.w.sizes[1] * c.groups))
         return ST_DECLINE;
-    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &b) || b.ndim != 1 ||
-                             b.sizes[0] != w.sizes[1] * groups || b.dtype != x.dtype))
-        return ST_DECLINE;
-    sizes[0] = x.sizes[0];
-    sizes[1] = w.sizes[1] * groups;
     for (int i = 0; i < n; i++) {
         if (stride[i] < 1 || pad[i] < 0 || step[i] < 1 || extra[i] < 0 ||
             (extra[i] >= stride[i] && extra[i] >= step[i]))
             return ST_DECLINE;
-        sizes[i + 2] = (x.sizes[i + 2] - 1) * stride[i] - 2 * pad[i] +
-                       step[i] * (w.sizes[i + 2] - 1) + extra[i] + 1;
-        if (sizes[i + 2] < 1)
+        c.sizes[i + 2] = (c.x.sizes[i + 2] - 1) * stride[i] - 2 * pad[i] +
+                         step[i] * (c.w.sizes[i + 2] - 1) + extra[i] + 1;
+        if (c.sizes[i + 2] < 1)
             return ST_DECLINE;
     }
-    r->loose = true;
-    return give_rows(r, sizes, n + 2, x.dtype,
-                     x.requires_grad || w.requires_grad || b.requires_grad, out);
+    return conv_result(r, &c, n, out);
 }
 
 static Status conv_transpose1d(Infer *r, PyObject **out)
@@ -463,7 +492,7 @@ static Status adaptive_avg_pool2d(Infer *r, PyObject **out)
                      x.requires_grad, out);
 }
 
-/* -- Embedding, losses ------------------------------------------------------------------------ */
+/* -- Embedding ------------------------------------------------------------------------ */
 
 /* embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse) */
 static Status embedding(Infer *r, PyObject **out)
@@ -479,48 +508,6 @@ static Status embedding(Infer *r, PyObject **out)
     sizes[i.ndim] = w.sizes[1];
     r->loose_view |= i.ndim != 1; /* a view of the rows */
     return give_rows(r, sizes, i.ndim + 1, w.dtype, w.requires_grad, out);
-}
-
-static bool reduction(PyObject *o, bool *scalar)
-{
-    *scalar = true;
-    if (o == NULL)
-        return true;
-    if (!PyUnicode_CheckExact(o))
-        return false;
-    *scalar = PyUnicode_CompareWithASCIIString(o, "none") != 0;
-    return !*scalar || PyUnicode_CompareWithASCIIString(o, "mean") == 0 ||
-           PyUnicode_CompareWithASCIIString(o, "sum") == 0;
-}
-
-/* cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing) with class indices */
-static Status cross_entropy(Infer *r, PyObject **out)
-{
-    TensorMeta x, t, w = { 0 };
-    bool scalar;
-    int64_t n;
-    if (!read_tensor(r->v[0], &x) || !read_tensor(r->v[1], &t) || !dtype_float(x.dtype) ||
-        t.dtype != D_I64 || !(x.ndim == 2 && t.ndim == 1 && x.sizes[0] == t.sizes[0]) ||
-        !absent(r->v[3]) || !absent(r->v[5]) ||
-        !(r->v[4] == NULL || is_int(r->v[4], &n)) || !reduction(r->v[6], &scalar) ||
-        !scalar || !(r->v[7] == NULL || PyFloat_CheckExact(r->v[7])))
-        return ST_DECLINE;
-    if (!absent(r->v[2]) && (!read_tensor(r->v[2], &w) || w.dtype != x.dtype ||
-                             w.ndim != 1 || w.sizes[0] != x.sizes[1]))
-        return ST_DECLINE;
-    return give_rows(r, NULL, 0, x.dtype, x.requires_grad, out);
-}
-
-/* mse_loss(input, target, size_average, reduce, reduction) */
-static Status mse_loss(Infer *r, PyObject **out)
-{
-    TensorMeta x, t;
-    bool scalar;
-    if (!two(r, &x, &t) || !dtype_float(x.dtype) || !same_sizes(&x, &t) ||
-        !absent(r->v[2]) || !absent(r->v[3]) || !reduction(r->v[4], &scalar) || !scalar ||
-        r->v[5])
-        return ST_DECLINE;
-    return give_rows(r, NULL, 0, x.dtype, x.requires_grad || t.requires_grad, out);
 }
 
 const Rule rules_matrix[] = {
@@ -561,9 +548,5 @@ const Rule rules_matrix[] = {
     { "adaptive_avg_pool2d", "input output_size", adaptive_avg_pool2d, false },
     { "embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse",
       embedding, false },
-    { "cross_entropy",
-      "input target weight size_average ignore_index reduce reduction label_smoothing",
-      cross_entropy, false },
-    { "mse_loss", "input target size_average reduce reduction weight", mse_loss, false },
     { 0 },
 };

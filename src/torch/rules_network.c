@@ -353,6 +353,23 @@ static Status alike(Infer *r, PyObject **out)
     return give_rows(r, x.sizes, x.ndim, x.dtype, x.requires_grad, out);
 }
 
+/* rrelu(input, lower, upper, training, inplace) */
+static Status rrelu(Infer *r, PyObject **out)
+{
+    return is_false(r->v[4]) ? alike(r, out) : ST_DECLINE;
+}
+
+/* gumbel_softmax(logits, tau, hard, eps, dim) */
+static Status gumbel_softmax(Infer *r, PyObject **out)
+{
+    TensorMeta x;
+    int64_t dim = -1;
+    if (!read_tensor(r->v[0], &x) || (r->v[4] && !is_int(r->v[4], &dim)) ||
+        !wrap_dim(&dim, x.ndim))
+        return ST_DECLINE;
+    return alike(r, out);
+}
+
 static Status local_response_norm(Infer *r, PyObject **out)
 {
     TensorMeta x;
@@ -409,6 +426,8 @@ const Rule rules_network[] = {
     { "pixel_shuffle", "input upscale_factor", pixel_shuffle, false },
     { "glu", "input dim", glu, false },
     { "log_sigmoid", "input", alike, false },
+    { "rrelu", "input lower upper training inplace", rrelu, false },
+    { "gumbel_softmax", "logits tau hard eps dim", gumbel_softmax, false },
     { "local_response_norm", "input size alpha beta k", local_response_norm, false },
     { "feature_dropout", "input p training inplace", feature_dropout, false },
     { "adaptive_avg_pool1d", "input output_size", adaptive_avg_pool1d, false },

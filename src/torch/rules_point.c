@@ -169,6 +169,8 @@ static Status where(Infer *r, PyObject **out)
 /* torch.where is called with self in the middle as a method: x.where(cond, other). */
 static Status where_any(Infer *r, PyObject **out)
 {
+    if (r->v[0] && !r->v[1] && !r->v[2]) /* as nonzero: data */
+        return ST_BREAK;
     if (r->k->method) {
         PyObject *self = r->v[0];
         r->v[0] = r->v[1];

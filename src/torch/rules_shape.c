@@ -221,6 +221,19 @@ static bool mixes_scalars(PyObject *index)
     return with && without;
 }
 
+/* How many a mask picks is data. */
+static bool has_mask(PyObject *index)
+{
+    PyObject *const *v = PyTuple_CheckExact(index) ? &PyTuple_GET_ITEM(index, 0) : &index;
+    Py_ssize_t n = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1;
+    TensorMeta m;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (torch_is_tensor(v[i]) && read_tensor(v[i], &m) &&
+            (m.dtype == D_BOOL || m.dtype == D_U8))
+            return true;
+    return false;
+}
+
 /* x[i, :, …] with integer tensors among the items; without any it is torch's own quick work. */
 static Status getitem(Infer *r, PyObject **out)
 {
@@ -228,6 +241,8 @@ static Status getitem(Infer *r, PyObject **out)
     Picked p;
     if (r->v[1] == NULL || !read_tensor(r->v[0], &x))
         return ST_DECLINE;
+    if (has_mask(r->v[1]))
+        return ST_BREAK;
     if (x.ndim == 0 || !pick_all(&p, r->v[1], &x))
         return mixes_scalars(r->v[1]) ? ST_BREAK : ST_DECLINE;
     if (p.tensors == 0)

@@ -7,6 +7,7 @@
  */
 #include "torch/failure.h"
 #include "torch/lib.h"
+#include "torch/revert.h"
 #include <structmember.h>
 
 typedef enum { ARG_REG, ARG_CONST, ARG_TREE } ArgTag;
@@ -39,6 +40,7 @@ typedef struct Runner {
     GArg *trees; /* items are blocks of their own; constants owned, nodes are registers */
     uint32_t *drops, *outputs;
     uint32_t keep; /* steps up to the last that may raise when there is no way back; 0: none */
+    uint32_t clean;  /* steps before the first that changes something outside */
     uint32_t *nodes; /* register -> node of the trace */
 } Runner;
 
@@ -305,7 +307,9 @@ static PyObject *run(const Runner *r, PyObject **regs)
     for (uint32_t i = 0; i < r->nsteps; i++) {
         const Step *s = &r->steps[i];
         if ((regs[s->reg] = run_step(r, s, regs)) == NULL) {
-            if (i < r->keep)
+            if (i < r->clean)
+                fx_note_reverted(r);
+            else if (i < r->keep)
                 note_failure(r, i, regs);
             return NULL;
         }
@@ -491,12 +495,16 @@ static bool fill(Filling *f, const Graph *g, const uint32_t *outputs)
 {
     Runner *r = f->r;
     uint32_t input = 0, step = 0;
+    bool changed = false;
     for (size_t i = 0; i < g->node.n; i++)
         if (g->node.v[i].live) {
             f->reg[i] = g->node.v[i].kind == NODE_INPUT ? input++ : r->ninputs + step++;
             r->nodes[f->reg[i]] = (uint32_t)i;
             if (i < g->keep)
                 r->keep = step;
+            changed |= g->node.v[i].mutates_input || g->node.v[i].open;
+            if (!changed)
+                r->clean = step;
         }
     step = 0;
     for (size_t i = 0; i < g->node.n; i++)

@@ -18,8 +18,9 @@ extern bool torch_ready;
 int torch_attach(void);
 
 extern struct TorchTypes {
-    PyTypeObject *tensor, *parameter, *buffer, *module, *size, *dtype, *device, *layout,
-        *memory_format, *generator;
+    PyTypeObject *tensor, *parameter, *buffer, *module, *optimizer, *size, *dtype,
+        *device, *layout, *memory_format, *generator;
+    PyTypeObject *function; /* what contexts of autograd.Function are laid out as */
 } torch_types;
 
 bool torch_is_tensor(PyObject *o); /* Tensor or a subclass */
@@ -132,11 +133,14 @@ typedef struct TorchOp {
     bool layout;  /* … if an argument is not contiguous */
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
-    bool fresh; /* strides do not depend on those of the arguments */
+    bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
+    bool costly; /* … if that is small */
+    bool fresh;  /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
 TorchOp torch_classify(PyObject *callable);
+bool torch_custom_op(PyObject *o); /* made by torch.library.custom_op */
 /* Methods of Tensor by name (method_descriptor or Python function of torch.Tensor). */
 TorchOp torch_classify_method(PyObject *name);
 /* Attributes of tensors: TC_NODE as getattr(x, name); TC_SPECIAL metadata, answered from inference; TC_BREAK anything else. */
@@ -198,6 +202,9 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
+/* A number as the tensor that stands for it in graphs of other backends. New reference. */
+PyObject *fx_number(PyObject *number);
+
 /* The node's arguments with made[i] in the place of node i; a tuple, a dict. New references. */
 PyObject *fx_args(const Node *n, PyObject **made);
 PyObject *fx_kwargs(const Node *n, PyObject **made);
@@ -207,6 +214,11 @@ bool dead_node_goes(const Graph *g, const Node *n);
 
 /* Whether this backend's graphs run as they were captured, operation by operation (jedlik._backends.eager). */
 bool hand_off_own(PyObject *backend);
+
+/* Whether what is no operation on tensors may stand in its graphs: not with torch's compilers, which would run it once, while they
+ * trace. A callable of the user's may be one as well: such nodes then raise jedlik._nodes.OutOfGraph, as hand_off_refused tells. */
+bool hand_off_replays(PyObject *backend);
+bool hand_off_refused(void); /* of the exception that is set */
 
 /* What runs the graph for this backend (Options.backend): the same calling convention, always a tuple of noutputs values. New
  * reference; NULL with jedlik._handoff.BackendError (the backend failed: goes to the user) or another exception. */

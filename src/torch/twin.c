@@ -64,7 +64,7 @@ static bool overlaps_itself(const TensorMeta *m)
 }
 
 /* Elements of storage that the tensor reaches. */
-static int64_t extent(const TensorMeta *m)
+int64_t infer_extent(const TensorMeta *m)
 {
     int64_t n = 1;
     for (int i = 0; i < m->ndim; i++) {
@@ -78,7 +78,7 @@ static int64_t extent(const TensorMeta *m)
 static PyObject *as_view(const TensorMeta *m, PyObject *sizes, PyObject *strides,
                          PyObject *dtype, bool grad)
 {
-    int64_t n = extent(m), one = 1;
+    int64_t n = infer_extent(m), one = 1;
     PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
     PyObject *base = flat && step ? empty_strided(flat, step, dtype, grad) : NULL;
     PyObject *r = base ? PyObject_CallMethod(base, "as_strided", "OOL", sizes, strides,
@@ -143,7 +143,7 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
 /* A view of memory that only it refers to; a result of autograd if it requires grad. Under the grad mode it was made in. */
 PyObject *infer_make_view(const TensorMeta *m, PyObject *dtype)
 {
-    int64_t n = extent(m), one = 1;
+    int64_t n = infer_extent(m), one = 1;
     PyObject *flat = int_tuple(&n, 1), *step = int_tuple(&one, 1);
     PyObject *sizes = int_tuple(m->sizes, m->ndim),
              *strides = int_tuple(m->strides, m->ndim);

@@ -65,24 +65,56 @@ static int find_param(PyCodeObject *co, PyObject *name)
     return -1;
 }
 
-static Status too_many(Tx *tx, PyCodeObject *co, const Args *a, Py_ssize_t ndefaults)
+/* TypeError "f() …", with the name that the function has now. */
+static Status misused(Tx *tx, const Frame *f, PyObject *what)
 {
-    bool plural = ndefaults ? true : co->co_argcount != 1;
-    if (ndefaults)
-        return raise_type(
-            tx, PyExc_TypeError,
-            "%U() takes from %zd to %d positional arguments but %d %s given",
-            co->co_qualname, co->co_argcount - ndefaults, co->co_argcount, a->n,
-            a->n == 1 ? "was" : "were");
-    return raise_type(tx, PyExc_TypeError,
-                      "%U() takes %d positional argument%s but %d %s given",
-                      co->co_qualname, co->co_argcount, plural ? "s" : "", a->n,
-                      a->n == 1 ? "was" : "were");
+    Var *v;
+    PyObject *name = NULL;
+    TRY_PTR(tx_hold(tx, what));
+    TRY(var_getattr(tx, &f->fn->v, str___qualname__, &v));
+    TRY(var_const(tx, v, &name));
+    return name ? raise_type(tx, PyExc_TypeError, "%S() %U", name, what)
+                : graph_break(tx, BRK_NO_SLOT, "%s", "name of a function");
+}
+
+static const char *plural(Py_ssize_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* " positional arguments (and 1 keyword-only argument)", if there are any. */
+static PyObject *keywords_given(const Frame *f, int positional)
+{
+    PyCodeObject *co = f->code->co;
+    int n = 0;
+    for (int i = 0; i < co->co_kwonlyargcount; i++)
+        n += f->slots[co->co_argcount + i] != NULL;
+    return n ? PyUnicode_FromFormat(
+                   " positional argument%s (and %d keyword-only argument%s)",
+                   plural(positional), n, plural(n))
+             : PyUnicode_FromString("");
+}
+
+static Status too_many(Tx *tx, const Frame *f, const Args *a, Py_ssize_t ndefaults)
+{
+    int most = f->code->co->co_argcount;
+    PyObject *keywords = tx_hold(tx, keywords_given(f, a->n));
+    TRY_PTR(keywords);
+    const char *was = a->n == 1 && PyUnicode_GET_LENGTH(keywords) == 0 ? "was" : "were";
+    return misused(
+        tx, f,
+        ndefaults
+            ? PyUnicode_FromFormat(
+                  "takes from %zd to %d positional arguments but %d%U %s given",
+                  most - ndefaults, most, a->n, keywords, was)
+            : PyUnicode_FromFormat("takes %d positional argument%s but %d%U %s given",
+                                   most, plural(most), a->n, keywords, was));
 }
 
 /* What CPython says before it calls a keyword unexpected: f(a=1) where a is positional-only. */
-static Status unexpected(Tx *tx, PyCodeObject *co, const Args *a, PyObject *name)
+static Status unexpected(Tx *tx, const Frame *f, const Args *a, PyObject *name)
 {
+    PyCodeObject *co = f->code->co;
     PyObject *names = NULL;
     for (int i = 0; i < co->co_posonlyargcount; i++)
         for (int k = 0; k < a->nkw; k++) {
@@ -93,13 +125,13 @@ static Status unexpected(Tx *tx, PyCodeObject *co, const Args *a, PyObject *name
                                       : Py_NewRef(p));
             TRY_PTR(names);
         }
-    if (names != NULL)
-        return raise_type(
-            tx, PyExc_TypeError,
-            "%U() got some positional-only arguments passed as keyword arguments: '%U'",
-            co->co_qualname, names);
-    return raise_type(tx, PyExc_TypeError, "%U() got an unexpected keyword argument '%S'",
-                      co->co_qualname, name);
+    return misused(
+        tx, f,
+        names
+            ? PyUnicode_FromFormat(
+                  "got some positional-only arguments passed as keyword arguments: '%U'",
+                  names)
+            : PyUnicode_FromFormat("got an unexpected keyword argument '%S'", name));
 }
 
 static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
@@ -109,31 +141,32 @@ static Status bind_keywords(Tx *tx, Frame *f, const Args *a, DictVar *rest)
         PyObject *name = PyTuple_GET_ITEM(a->kwnames, i);
         int slot = find_param(co, name);
         if (slot >= 0 && f->slots[slot] != NULL)
-            return raise_type(tx, PyExc_TypeError,
-                              "%U() got multiple values for argument '%S'",
-                              co->co_qualname, name);
+            return misused(
+                tx, f,
+                PyUnicode_FromFormat("got multiple values for argument '%S'", name));
         if (slot >= 0)
             f->slots[slot] = a->v[a->n + i];
         else if (rest != NULL)
             TRY(dict_set_str(tx, rest, name, a->v[a->n + i]));
         else
-            return unexpected(tx, co, a, name);
+            return unexpected(tx, f, a, name);
     }
     return ST_OK;
 }
 
 /* "f() missing 2 required positional arguments: 'a' and 'b'" */
-static Status missing(Tx *tx, PyCodeObject *co, const int *slots, int n, const char *what)
+static Status missing(Tx *tx, const Frame *f, const int *slots, int n, const char *what)
 {
     PyObject *names = PyUnicode_FromString("");
     for (int i = 0; i < n && names; i++) {
-        PyObject *name = PyTuple_GET_ITEM(co->co_localsplusnames, slots[i]);
+        PyObject *name = PyTuple_GET_ITEM(f->code->co->co_localsplusnames, slots[i]);
         const char *join = i == 0 ? "" : i < n - 1 ? ", " : n == 2 ? " and " : ", and ";
         Py_SETREF(names, PyUnicode_FromFormat("%U%s'%U'", names, join, name));
     }
     TRY_PTR(tx_hold(tx, names));
-    return raise_type(tx, PyExc_TypeError, "%U() missing %i required %s argument%s: %U",
-                      co->co_qualname, n, what, n == 1 ? "" : "s", names);
+    return misused(tx, f,
+                   PyUnicode_FromFormat("missing %i required %s argument%s: %U", n, what,
+                                        plural(n), names));
 }
 
 static Status bind_defaults(Tx *tx, Frame *f)
@@ -153,7 +186,7 @@ static Status bind_defaults(Tx *tx, Frame *f)
             lost[n++] = i;
     }
     if (n)
-        return missing(tx, co, lost, n, "positional");
+        return missing(tx, f, lost, n, "positional");
     for (int i = co->co_argcount; i < co->co_argcount + co->co_kwonlyargcount; i++) {
         if (f->slots[i] != NULL)
             continue;
@@ -162,7 +195,7 @@ static Status bind_defaults(Tx *tx, Frame *f)
         if (f->slots[i] == NULL && n < 256)
             lost[n++] = i;
     }
-    return n ? missing(tx, co, lost, n, "keyword-only") : ST_OK;
+    return n ? missing(tx, f, lost, n, "keyword-only") : ST_OK;
 }
 
 static Status bind(Tx *tx, Frame *f, const Args *a)
@@ -185,7 +218,7 @@ static Status bind(Tx *tx, Frame *f, const Args *a)
     if (a->n > n && !(co->co_flags & CO_VARARGS)) {
         Py_ssize_t ndefaults;
         TRY(func_ndefaults(tx, f->fn, &ndefaults));
-        return too_many(tx, co, a, ndefaults);
+        return too_many(tx, f, a, ndefaults);
     }
     return a->n >= co->co_argcount && !co->co_kwonlyargcount ? ST_OK
                                                              : bind_defaults(tx, f);

@@ -118,7 +118,8 @@ static Status leave_slot(Tx *tx, Var *old)
     TRY(gen_left(tx, old));
     if (old && o == NULL)
         return leave_new(tx, old);
-    weak_drop(tx, o);
+    if (old && (old->src == NULL || !source_keeps(old->src)))
+        weak_drop(tx, o);
     if (o == NULL || old->kind == &kind_const)
         return ST_OK;
     bool runs = cpy_finalized(o);

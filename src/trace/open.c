@@ -1,10 +1,11 @@
 /*
- * trace/open.c -- nodes that run the user's Python (rule 15): may they stand in a graph?
+ * trace/open.c -- nodes that run the user's Python (rule 15): may they stand in this graph?
  *
- * Takes: what a node calls. Gives: yes, or a break. Holds: a function that refers to lists, dictionaries or instances, or stores to
- * globals, may change or see what the trace takes for known; one that reads numbers from globals may see what is not written yet.
- * What cannot be looked into breaks while effects are pending, and is else taken at its word: torch asks of custom operators that
- * they depend on their arguments alone.
+ * Takes: what a node calls. Gives: yes, or a cut: the trace ends before it, and the next begins with it. Holds: a function that refers
+ * to lists, dictionaries or instances, or stores to globals, may change or see what it can reach: none of that has been looked at in
+ * the trace before it, nor is it looked at behind it, and no change of it is pending. One that reads numbers from globals may see
+ * what is not written yet. What cannot be looked into stands behind no pending effects, and is else taken at its word: torch asks of
+ * custom operators that they depend on their arguments alone. So are functions that the program lets stand in graphs.
  */
 #include "torch/infer.h"
 #include "trace/torchcall.h"
@@ -59,6 +60,20 @@ static void look_at(Search *s, PyObject *o, PyObject *name, int depth)
         note(s, STATE_KEEPS, name);
 }
 
+/* Stores to what is there before the call: globals, attributes, variables of the functions around. */
+static bool keeps(const Code *c, const Ins *in)
+{
+    switch ((Op)in->op) {
+    case OP_STORE_GLOBAL:
+    case OP_DELETE_GLOBAL:
+    case OP_STORE_ATTR:
+    case OP_DELETE_ATTR: return true;
+    case OP_STORE_DEREF:
+    case OP_DELETE_DEREF: return c->kinds[in->arg] & SLOT_FREE;
+    default: return false;
+    }
+}
+
 static void look_at_code(Search *s, PyCodeObject *co, PyObject *globals, int depth)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(co->co_names); i++) {
@@ -75,7 +90,7 @@ static void look_at_code(Search *s, PyCodeObject *co, PyObject *globals, int dep
     if (c == NULL)
         PyErr_Clear();
     for (int i = 0; c && i < c->n; i++)
-        if (c->ins[i].op == OP_STORE_GLOBAL || c->ins[i].op == OP_DELETE_GLOBAL)
+        if (keeps(c, &c->ins[i]))
             note(s, STATE_KEEPS, co->co_name);
 }
 
@@ -152,39 +167,108 @@ static bool has_python_kernel(PyObject *target)
     return found;
 }
 
-static void look_at_operator(Search *s, PyObject *target)
+/* The function in Python that an operator was made of; new reference, or NULL without exception. */
+static PyObject *operator_function(PyObject *target)
 {
-    PyObject *def = definition(target), *fn;
-    fn = def ? PyObject_GetAttrString(def, "_init_fn") : NULL;
-    if (fn && PyFunction_Check(fn))
-        look_into(s, fn, 0);
-    else if (has_python_kernel(target))
-        note(s, STATE_OPAQUE, NULL);
+    PyObject *def = definition(target);
+    PyObject *fn = def ? PyObject_GetAttrString(def, "_init_fn") : NULL;
+    if (fn && !PyFunction_Check(fn))
+        Py_CLEAR(fn);
     PyErr_Clear();
-    Py_XDECREF(fn);
     Py_XDECREF(def);
+    return fn;
+}
+
+/* -- What they may change ------------------------------------------------------ */
+
+/* An operator in Python that keeps state, standing in the graph. */
+struct Opened {
+    struct Opened *up;
+    PyObject *function;
+    PtrMap seen; /* what it may come across */
+    bool endless;
+};
+
+static bool touches(const struct Opened *o, PyObject *obj)
+{
+    return (o->endless || ptrmap_get(&o->seen, obj, NULL)) && open_changeable(obj);
+}
+
+Status open_touch_slow(Tx *tx, PyObject *o)
+{
+    for (const struct Opened *at = tx->opened; at; at = at->up)
+        if (touches(at, o))
+            return graph_cut(tx, "a %s behind %S", Py_TYPE(o)->tp_name,
+                             ((PyFunctionObject *)at->function)->func_name);
+    return ST_OK;
+}
+
+/* Globals come with the functions, read or not. */
+static bool unread(const Var *v)
+{
+    if (v->kind != &kind_dict)
+        return false;
+    const DictVar *d = (const DictVar *)v;
+    return d->owner == NULL && !d->open && d->reads.n == 0 && !(v->src && v->src->asked);
+}
+
+/* Has the trace looked at what the operator may change? */
+static bool known_already(Tx *tx, const struct Opened *o)
+{
+    const PtrMap *maps[] = { &tx->wrapped, &tx->types };
+    for (size_t i = 0; i < COUNT_OF(maps); i++) {
+        void *key, *value;
+        for (size_t at = 0; ptrmap_next(maps[i], &at, &key, &value);)
+            if (touches(o, key) && (i > 0 || !unread(value)))
+                return true;
+    }
+    return false;
+}
+
+static Status keep_state(Tx *tx, PyObject *function, PyObject *name)
+{
+    for (const struct Opened *at = tx->opened; at; at = at->up)
+        if (at->function == function && tx->dirty.n == 0)
+            return ST_OK;
+    struct Opened *o = tx_alloc(tx, sizeof *o);
+    bool changed;
+    TRY_PTR(o);
+    o->function = tx_keep(tx, function);
+    TRY(open_reaches(tx, function, &o->seen, &changed, &o->endless));
+    if ((changed && tx->dirty.n > 0) || tx->class_writes || known_already(tx, o))
+        return graph_cut(tx, "%U, which refers to %S",
+                         ((PyFunctionObject *)function)->func_name, name ? name : Py_None);
+    o->up = tx->opened;
+    SET(tx, tx->opened, o);
+    return ST_OK;
+}
+
+/* -- May it stand here? -------------------------------------------------------- */
+
+static Status pending(Tx *tx, PyObject *function)
+{
+    PtrMap seen = { 0 };
+    bool changed = true, endless;
+    if (tx->dirty.n == 0 && !tx->class_writes)
+        return ST_OK;
+    if (function && !tx->class_writes)
+        TRY(open_reaches(tx, function, &seen, &changed, &endless));
+    return changed ? graph_cut(tx, "%s", "an operator beside pending effects") : ST_OK;
 }
 
 Status open_check(Tx *tx, PyObject *target, bool declared)
 {
     Search s = { .worst = STATE_NONE };
-    if (PyFunction_Check(target))
-        look_into(&s, target, 0);
-    else
-        look_at_operator(&s, target);
-    if (declared && PyFunction_Check(target) && !tx->class_writes) {
-        bool seen =
-            false; /* the program vouches for it, but for what is not written yet */
-        if (s.worst != STATE_NONE && tx->dirty.n > 0)
-            TRY(open_reaches(tx, target, &seen));
-        if (!seen)
-            return ST_OK;
-    }
-    if (s.worst == STATE_KEEPS)
-        return graph_break(tx, BRK_SIDE_EFFECT, "an operator in Python that refers to %S",
-                           s.name ? s.name : Py_None);
-    if (s.worst != STATE_NONE && (tx->dirty.n > 0 || tx->class_writes))
-        return graph_break(tx, BRK_SIDE_EFFECT, "%s",
-                           "an operator in Python, beside pending effects");
-    return ST_OK;
+    PyObject *function = tx_keep(tx, PyFunction_Check(target) ? target : NULL);
+    if (function == NULL)
+        function = tx_hold(tx, operator_function(target));
+    if (function)
+        look_into(&s, function, 0);
+    else if (has_python_kernel(target))
+        note(&s, STATE_OPAQUE, NULL);
+    if (s.worst == STATE_NONE)
+        return ST_OK;
+    if (s.worst == STATE_KEEPS && !(declared && PyFunction_Check(target)))
+        return keep_state(tx, function, s.name);
+    return pending(tx, s.worst == STATE_OPAQUE && function == NULL ? NULL : function);
 }

@@ -1,30 +1,33 @@
 /*
- * trace/reach.c -- could a function of Python, called by the graph, come across what is changed and not written yet?
+ * trace/reach.c -- what could a function of Python, called by the graph, come across?
  *
- * Takes: a function that the program lets stand in graphs. Gives: whether one of the changed objects can be reached from it, by what its
- * code names, what it closes over, and what those refer to. Holds: modules are entered by the names of the code only; where the search
- * grows too long the answer is yes.
+ * Takes: a function that stands in a graph. Gives: what can be reached from it, by what its code names, what it closes over, and what
+ * those refer to; whether what is changed and not written yet is among it. Holds: modules are entered by the names of the code only;
+ * where the search grows too long the answer is that it may be anything.
  */
 #include "trace/torchcall.h"
+#include "var/consts.h"
 
 enum { MOST_OBJECTS = 60000 };
 
 typedef struct Reach {
     Tx *tx;
-    PtrMap seen, changed;
+    PtrMap *seen, changed;
     PyObject **todo; /* found and not looked at yet */
     size_t ntodo, room;
-    bool found; /* or not known */
+    bool found; /* something changed, or not known */
+    bool endless;
 } Reach;
 
 static int meet(PyObject *o, void *arg)
 {
     Reach *r = arg;
     Tx *tx = r->tx;
-    if (o == NULL || r->found || ptrmap_get(&r->seen, o, NULL))
+    if (o == NULL || r->found || ptrmap_get(r->seen, o, NULL))
         return 0;
-    r->found = ptrmap_get(&r->changed, o, NULL) || r->seen.m.n >= MOST_OBJECTS ||
-               !ptrmap_put(&r->seen, &tx->arena, &tx->journal, o, NULL);
+    r->endless |= r->seen->m.n >= MOST_OBJECTS;
+    r->found = r->endless || ptrmap_get(&r->changed, o, NULL) ||
+               !ptrmap_put(r->seen, &tx->arena, &tx->journal, o, NULL);
     if (r->found || !PyObject_IS_GC(o))
         return 0;
     if (r->ntodo == r->room) {
@@ -32,7 +35,7 @@ static int meet(PyObject *o, void *arg)
         PyObject **todo = mem_resize(r->todo, room * sizeof *todo);
         if (todo == NULL) {
             PyErr_Clear();
-            r->found = true;
+            r->found = r->endless = true;
             return 0;
         }
         r->todo = todo;
@@ -42,9 +45,22 @@ static int meet(PyObject *o, void *arg)
     return 0;
 }
 
+/* Globals that the code stores to may be others afterwards; what they hold is not looked at. */
+static void meet_stores(Reach *r, PyCodeObject *co, PyObject *globals)
+{
+    const Code *c = code_of(co);
+    bool stores = c == NULL;
+    for (int i = 0; c && i < c->n; i++)
+        stores |= c->ins[i].op == OP_STORE_GLOBAL || c->ins[i].op == OP_DELETE_GLOBAL;
+    if (stores && !ptrmap_put(r->seen, &r->tx->arena, &r->tx->journal, globals, NULL))
+        r->found = r->endless = true;
+    PyErr_Clear();
+}
+
 /* What the code's names may stand for: globals, and attributes of modules among them. */
 static void meet_names(Reach *r, PyCodeObject *co, PyObject *globals)
 {
+    meet_stores(r, co, globals);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(co->co_names); i++) {
         PyObject *v = PyDict_GetItem(globals, PyTuple_GET_ITEM(co->co_names, i));
         if (v == NULL)
@@ -126,9 +142,9 @@ static bool note_changed(Reach *r, PyObject *o)
     return o == NULL || ptrmap_put(&r->changed, &tx->arena, &tx->journal, o, NULL);
 }
 
-Status open_reaches(Tx *tx, PyObject *function, bool *yes)
+Status open_reaches(Tx *tx, PyObject *function, PtrMap *seen, bool *changed, bool *endless)
 {
-    Reach r = { .tx = tx };
+    Reach r = { .tx = tx, .seen = seen };
     for (size_t i = 0; i < tx->dirty.n; i++) {
         Var *v = tx->dirty.v[i];
         Var *owner = v->kind == &kind_dict ? AS(DictVar, v)->owner : NULL;
@@ -140,6 +156,15 @@ Status open_reaches(Tx *tx, PyObject *function, bool *yes)
         look(&r, r.todo[--r.ntodo]);
     mem_free(r.todo);
     PyErr_Clear();
-    *yes = r.found;
+    *changed = r.found;
+    *endless = r.endless;
     return ST_OK;
+}
+
+bool open_changeable(PyObject *o)
+{
+    if (PyFunction_Check(o) && ((PyFunctionObject *)o)->func_dict == NULL)
+        return false;
+    return !skipped(o) && !const_immutable(o) && !torch_is_tensor(o) &&
+           !PyTuple_CheckExact(o) && !PyCFunction_Check(o) && !PyCode_Check(o);
 }

@@ -20,7 +20,7 @@ Status torch_facts(Tx *tx, const TensorVar *t)
     }
     for (size_t i = 0; i < tx->graph.node.n; i++) {
         const Node *n = &tx->graph.node.v[i];
-        if (n->kind != NODE_INPUT)
+        if (n->kind != NODE_INPUT || n->expr)
             continue;
         const void *p = meta_facts_block(&tx->arena, n->example, &size);
         TRY_PTR(p);

@@ -49,6 +49,8 @@ typedef struct Build {
     bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
+    bool numbers;    /* may be inputs of the graph: the operation is torch's own */
+    bool risky;      /* a number of whatever value, with which it may raise */
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
@@ -246,7 +248,11 @@ static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t
 {
     TensorVar *t;
     Var *same = same_object(b, meta);
-    TRY(VAR_MAKE(b->tx, tensor, TensorVar, same ? same->type : torch_types.tensor, &t));
+    bool parameter = Py_IS_TYPE(meta, torch_types.parameter); /* made in the trace */
+    PyTypeObject *type = same        ? same->type
+                         : parameter ? torch_types.parameter
+                                     : torch_types.tensor;
+    TRY(VAR_MAKE(b->tx, tensor, TensorVar, type, &t));
     t->node = (uintptr_t)node + 1;
     t->meta = meta;
     t->device = device;
@@ -306,6 +312,17 @@ static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node
 
 /* -- The call ---------------------------------------------------------------------------------- */
 
+static const char *target_name(Tx *tx, PyObject *target)
+{
+    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
+                                             : PyObject_GetAttr(target, str___name__);
+    PyErr_Clear();
+    const char *s =
+        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    return s ? s : "?";
+}
+
 static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
 {
     Tx *tx = b->tx;
@@ -317,20 +334,16 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     *reals = tx_alloc(tx, (size_t)(total + 1) * sizeof(PyObject *));
     if (n->args == NULL || *reals == NULL)
         return ST_ERROR;
-    for (int i = 0; i < total; i++)
-        TRY(tree(b, a->v[i], &n->args[i], &(*reals)[i]));
+    const char *name = b->numbers ? target_name(tx, n->target) : "";
+    for (int i = 0; i < total; i++) {
+        Status st = b->numbers
+                        ? number_arg(tx, name, a, i, &n->args[i], &(*reals)[i], &b->risky)
+                        : ST_DECLINE;
+        if (st == ST_DECLINE)
+            st = tree(b, a->v[i], &n->args[i], &(*reals)[i]);
+        TRY(st);
+    }
     return ST_OK;
-}
-
-static const char *target_name(Tx *tx, PyObject *target)
-{
-    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
-                                             : PyObject_GetAttr(target, str___name__);
-    PyErr_Clear();
-    const char *s =
-        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    PyErr_Clear();
-    return s ? s : "?";
 }
 
 static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
@@ -420,6 +433,65 @@ static bool lax(const Build *b, TorchOp op)
     return odd;
 }
 
+/* x.to(…) without another device: what remains is a cast, which raises for no data. */
+static bool only_casts(Tx *tx, const Node *n)
+{
+    if (strcmp(target_name(tx, n->target), "to") != 0)
+        return false;
+    for (uint32_t i = 1; i < n->nargs + n->nkw; i++) {
+        const GArg *g = &n->args[i];
+        PyTypeObject *type = g->tag == GA_CONST ? Py_TYPE(g->obj) : NULL;
+        if (type != torch_types.dtype && type != torch_types.memory_format &&
+            type != &PyBool_Type)
+            return false;
+    }
+    return true;
+}
+
+/* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
+static bool wrote(const Build *b)
+{
+    for (int i = 0; i < b->nmetas; i++)
+        if (infer_version(AS(TensorVar, b->metas[i])->meta) != b->versions[i])
+            return true;
+    return false;
+}
+
+static uint32_t count_nodes(const GArg *g)
+{
+    uint32_t n = g->tag == GA_NODE;
+    for (uint32_t i = 0; g->tag > GA_NODE && i < g->n; i++)
+        n += count_nodes(&g->items[i]);
+    return n;
+}
+
+static void list_nodes(const GArg *g, Node *n)
+{
+    if (g->tag == GA_NODE)
+        n->writes[n->nwrites++] = g->node;
+    for (uint32_t i = 0; g->tag > GA_NODE && i < g->n; i++)
+        list_nodes(&g->items[i], n);
+}
+
+/* The arguments that were written to; all of them, if that left no trace (running statistics) or they are too many to look at. */
+static Status note_writes(const Build *b, Node *n)
+{
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < n->nargs + n->nkw; i++)
+        total += count_nodes(&n->args[i]);
+    n->writes = tx_alloc(b->tx, (total + 1) * sizeof *n->writes);
+    TRY_PTR(n->writes);
+    bool sure = total < COUNT_OF(b->metas) && wrote(b);
+    for (uint32_t i = 0; !sure && i < n->nargs + n->nkw; i++)
+        list_nodes(&n->args[i], n);
+    for (int i = 0; sure && i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        if (infer_version(t->meta) != b->versions[i])
+            n->writes[n->nwrites++] = (uint32_t)(t->node - 1);
+    }
+    return ST_OK;
+}
+
 static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
 {
     Tx *tx = b->tx;
@@ -427,19 +499,22 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total && !float_power(tx, n);
+    n->pure &= !b->risky;
+    n->raises = (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
         n->raises = true;
         n->pure = false;
     }
-    if (!n->raises && lax(b, op)) {
+    if (!n->raises && lax(b, op) && !only_casts(tx, n)) {
         n->raises = true;
         n->pure = false;
     }
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
+    if (n->mutates_input)
+        TRY(note_writes(b, n));
     TRY(stop_here(tx, n));
     n->cast = tx->cast;
     n->region = (uint32_t)tx->region;
@@ -449,6 +524,12 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     SET(tx, tx->nops, tx->nops + 1);
     tx->idle = 0;
     return graph_add(&tx->graph, *n, id);
+}
+
+Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id)
+{
+    Build b = { .tx = tx };
+    return add_node(&b, n, op, id);
 }
 
 /* foo_(x), x += y: the result is the first argument itself. */
@@ -465,13 +546,15 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
 }
 
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
-                        PyObject *meta, Var **out)
+                        PyObject *meta, PyObject *device, Var **out)
 {
     Build b = { .tx = tx, .ruled = true };
     Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
     PyObject **reals;
     uint32_t id;
     TRY(build_args(&b, a, &n, &reals));
+    if (device != NULL)
+        b.device = device;
     if (b.device == NULL)
         return graph_break(tx, BRK_TORCH_CALL, "%s without tensors",
                            target_name(tx, target));
@@ -500,8 +583,10 @@ static void note_changes(const Build *b)
         uint64_t now = look_of(t->meta);
         if ((t->external || t->vague) && !(b->looks[i] & 1) && (now & 1))
             SET(tx, tx->blurred, 1);
-        if (t->external && now != b->looks[i])
-            SET(tx, tx->turned, 1);
+        if (t->external &&
+            (now != b->looks[i] || (tx->foreign_graph && (now & 1) && tx->grad)))
+            SET(tx, tx->turned,
+                1); /* autograd's history of an input cannot be taken back either */
     }
 }
 
@@ -528,15 +613,6 @@ static bool only_reads(const Node *n)
            (training->tag == GA_CONST && training->obj == Py_False);
 }
 
-/* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
-static bool wrote(const Build *b)
-{
-    for (int i = 0; i < b->nmetas; i++)
-        if (infer_version(AS(TensorVar, b->metas[i])->meta) != b->versions[i])
-            return true;
-    return false;
-}
-
 static bool takes_data(const char *name)
 {
     return strcmp(name, "tensor") == 0 || strcmp(name, "as_tensor") == 0 ||
@@ -558,6 +634,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
             return st;
     }
     b.from_data = takes_data(target_name(tx, target));
+    b.numbers = !op.user;
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates = (op.mutates && !only_reads(&n)) || wrote(&b);

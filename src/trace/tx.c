@@ -71,12 +71,9 @@ static void place(Tx *tx)
                            : 0;
 }
 
-Status graph_break(Tx *tx, BreakId id, const char *format, ...)
+static Status break_with(Tx *tx, BreakId id, const char *format, va_list args)
 {
-    va_list args;
-    va_start(args, format);
     PyObject *text = PyUnicode_FromFormatV(format, args);
-    va_end(args);
     const char *s = text ? PyUnicode_AsUTF8(text) : NULL;
     if (s == NULL)
         PyErr_Clear();
@@ -84,6 +81,35 @@ Status graph_break(Tx *tx, BreakId id, const char *format, ...)
     tx->brk.text = arena_text(&tx->arena, "%s", s ? s : "");
     Py_XDECREF(text);
     tx->brk.born = 0;
+    tx->brk.cut = false;
     place(tx);
     return tx->brk.text ? ST_BREAK : ST_ERROR;
+}
+
+Status graph_break(Tx *tx, BreakId id, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    Status st = break_with(tx, id, format, args);
+    va_end(args);
+    return st;
+}
+
+/* The trace has come further than to its first instruction. */
+static bool moved(const Tx *tx)
+{
+    const Frame *f = tx->top;
+    bool kw = f->cur > 0 && f->code->ins[f->cur - 1].op == OP_KW_NAMES;
+    return tx->steps > (kw ? 2 : 1);
+}
+
+Status graph_cut(Tx *tx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    Status st = break_with(tx, BRK_CUT, format, args);
+    va_end(args);
+    tx->brk.cut =
+        tx->nested == 0 && !tx->held && tx->top && tx->top->resumable && moved(tx);
+    return st;
 }

@@ -39,6 +39,7 @@ typedef struct Break {
     char *text; /* arena */
     PyCodeObject *co;
     int line;
+    bool cut; /* nothing runs for real here: the next trace begins with this instruction */
     uint64_t born; /* found too late, after the trace: the step that had better be the break; 0: none */
 } Break;
 
@@ -76,8 +77,10 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
-    VEC(GenVar *) gens;     /* generators made by the trace */
-    VEC(Var *) existing;    /* existing mutable values seen: for DISTINCT guards */
+    VEC(GenVar *) gens;          /* generators made by the trace */
+    VEC(struct WeakVar *) weaks; /* weak references made by the trace */
+    size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
+    VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
@@ -88,6 +91,7 @@ struct Tx {
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
     uintptr_t
         weak_drops; /* existing values with weak references that were let go; journalled */
+    uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
     Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
@@ -96,6 +100,8 @@ struct Tx {
     bool resumed;   /* it began behind a break: the frame is the only home of its slots */
     Var *result;    /* value of the frame that returned last */
     Break brk;
+    struct Opened *
+        opened; /* operators in Python that keep state: what they may have changed. journalled */
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
     /* A write may have made tensors require grad that the twins know nothing of. journalled */
@@ -104,12 +110,15 @@ struct Tx {
     uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
-    bool no_modes; /* regions are breaks: a trace before this one ended in an open one */
+    Ways ways;
     uintptr_t changed; /* how many nodes change what is outside of the graph … */
     uintptr_t
         changed_late; /* … in front of the one that raised, in a trace that is to end there */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    PyObject **
+        numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
+    bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
         regions; /* Node.region of what is recorded now; numbers given so far. journalled */
@@ -134,7 +143,11 @@ struct Tx {
     PyObject *
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
-    PyObject *module; /* engine state */
+    PyObject *backend; /* Options.backend, borrowed; NULL: none */
+    uintptr_t applies; /* differentiable calls of autograd.Function so far; journalled */
+    uintptr_t apply_failed;  /* the number of the one inside of which the trace broke … */
+    const char *apply_break; /* … and the text of that break */
+    PyObject *module;        /* engine state */
     int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading; /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
@@ -160,6 +173,17 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 }
 
 /* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
+/* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
+Status tx_worked(Tx *tx, size_t n);
+enum {
+    WORK_ITEM = 8,
+    WORK_MANY = 1000
+}; /* an item counts as so much; fewer are not counted when a container is opened */
+static inline Status tx_opened(Tx *tx, size_t n)
+{
+    return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
+}
+
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;
@@ -177,6 +201,14 @@ typedef enum {
 /* Records the reason and returns ST_BREAK. */
 /* Formats are those of PyUnicode_FromFormat. */
 Status graph_break(Tx *tx, BreakId id, const char *format, ...);
+/* The same, so that effects are settled and the next trace begins with this instruction; a break for real where that would lead nowhere. */
+Status graph_cut(Tx *tx, const char *format, ...);
+/* `o` is looked at for the first time in this trace: a cut if an operator in Python may have changed it (open.c). */
+Status open_touch_slow(Tx *tx, PyObject *o);
+static inline Status open_touch(Tx *tx, PyObject *o)
+{
+    return tx->opened ? open_touch_slow(tx, o) : ST_OK;
+}
 
 /* The traced program raises. */
 Status raise_type(Tx *tx, PyObject *type, const char *format, ...);

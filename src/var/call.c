@@ -88,6 +88,16 @@ static Status torch_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
     return ST_DECLINE;
 }
 
+/* What a call of an operator comes to: for one of torch.library.custom_op the operator that it holds. */
+static Status operator_row(Tx *tx, PyObject *callable, const Args *a, Var **out)
+{
+    PyObject *inner = torch_custom_op(callable)
+                          ? tx_hold(tx, PyObject_GetAttrString(callable, "_opoverload"))
+                          : callable;
+    TRY_PTR(inner);
+    return torch_row(tx, inner, a, out);
+}
+
 /* Rows that may know an existing callable; ST_DECLINE: none does. */
 static Status known_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
@@ -142,6 +152,14 @@ static Status slot_equal(Tx *tx, Var *c, Var *other, Var **out)
     return slot ? const_new(tx, slot(mine, theirs, Py_EQ), out) : ST_OK;
 }
 
+/* Slots of sequences take numbers: a type without slots of mappings converts its key. */
+static Status slot_key(Tx *tx, const Var *c, Var *key)
+{
+    const PyMappingMethods *m = c->type->tp_as_mapping;
+    Py_ssize_t n;
+    return m && m->mp_subscript ? ST_OK : var_ssize(tx, key, PyExc_OverflowError, &n);
+}
+
 /* Slot wrappers (dict.__getitem__ through super() …) that mean a protocol of the built-in part. */
 static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
@@ -155,8 +173,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (c == NULL || c->kind == &kind_object ||
         !PyType_IsSubtype(c->type, PyDescr_TYPE(descr)))
         return ST_DECLINE;
-    if (name == str___getitem__ && a->n == 2)
+    if (name == str___getitem__ && a->n == 2) {
+        TRY(slot_key(tx, c, a->v[1]));
         return var_getitem(tx, c, a->v[1], out);
+    }
     if (name == str___len__ && a->n == 1)
         return var_len(tx, c, out);
     if (name == str___iter__ && a->n == 1)
@@ -169,10 +189,10 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (c->type != PyDescr_TYPE(descr) && PyType_IsSubtype(c->type, &PyODict_Type))
         return ST_DECLINE;
     *out = tx->none;
-    if (name == str___setitem__ && a->n == 3)
-        return var_setitem(tx, c, a->v[1], a->v[2]);
-    if (name == str___delitem__ && a->n == 2)
-        return var_setitem(tx, c, a->v[1], NULL);
+    if ((name == str___setitem__ && a->n == 3) || (name == str___delitem__ && a->n == 2)) {
+        TRY(slot_key(tx, c, a->v[1]));
+        return var_setitem(tx, c, a->v[1], a->n == 3 ? a->v[2] : NULL);
+    }
     if (name == str___contains__ && a->n == 2) {
         TRY(var_contains(tx, c, a->v[1], &yes));
         *out = tx_bool(tx, yes);
@@ -225,6 +245,29 @@ static bool disabled(FuncVar *f)
     return d && PyDict_GetItem(d, str__torchdynamo_disable) == Py_True;
 }
 
+/* torch._dynamo, once imported, wraps torch.manual_seed to have it left alone: what that does is known all the same. NULL: another
+ * function. */
+static PyObject *seed_behind(FuncVar *f)
+{
+    PyObject *d = ((PyFunctionObject *)f->v.real)->func_dict, *inner = NULL;
+    if (d != NULL && (inner = PyDict_GetItemString(d, "__wrapped__")) == NULL)
+        inner = PyDict_GetItemString(d, "_torchdynamo_orig_callable");
+    PyObject *module = inner && PyFunction_Check(inner)
+                           ? ((PyFunctionObject *)inner)->func_module
+                           : NULL;
+    return module && PyUnicode_Check(module) &&
+                   PyUnicode_CompareWithASCIIString(module, "torch.random") == 0
+               ? inner
+               : NULL;
+}
+
+static Status seed_call(Tx *tx, FuncVar *f, PyObject *inner, const Args *a, Var **out)
+{
+    if (f->v.src && f->v.src->kind != SRC_CONST)
+        TRY(guard_is(&tx->guards, f->v.src, f->v.real));
+    return match_call(tx, inner, a, out);
+}
+
 /* Written in unittest/case.py. */
 static bool of_unittest(Tx *tx, FuncVar *f)
 {
@@ -242,6 +285,12 @@ static Status func_known(Tx *tx, FuncVar *f, const Args *a, Var **out)
     if (!switches.capture_unittest && of_unittest(tx, f))
         return graph_break(tx, BRK_DISABLED, "%U (config.capture_unittest is off)",
                            f->co->co_qualname);
+    PyObject *seeds = seed_behind(f);
+    if (seeds != NULL) {
+        Status st = seed_call(tx, f, seeds, a, out);
+        if (st != ST_DECLINE)
+            return st;
+    }
     if (disabled(f))
         return graph_break(tx, BRK_DISABLED, "%U", f->co->co_qualname);
     if (f->v.src && f->v.src->kind != SRC_CONST && register_knows(f->v.real))
@@ -261,7 +310,7 @@ static Status operator_call(Tx *tx, Var *fn, const Args *a, Var **out)
         return ST_DECLINE;
     if (fn->src && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
-    return torch_row(tx, fn->real, a, out);
+    return operator_row(tx, fn->real, a, out);
 }
 
 Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
@@ -273,6 +322,7 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
         Status st = func_known(tx, AS(FuncVar, fn), a, out);
         if (st != ST_DECLINE)
             return st;
+        TRY(function_stand_in(tx, &fn, a));
     }
     if (fn->kind == &kind_object) {
         Status st = operator_call(tx, fn, a, out);
@@ -332,6 +382,7 @@ Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out)
     Status st = func_known(tx, AS(FuncVar, fn), a, out);
     if (st != ST_DECLINE)
         return st;
+    TRY(function_stand_in(tx, &fn, a));
     if (fn->real != NULL)
         TRY(optim_adjust(tx, fn->real, a));
     TRY(frame_enter(tx, AS(FuncVar, fn), a, RET_PUSH, entered));

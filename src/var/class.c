@@ -56,6 +56,18 @@ static Status class_dict(Tx *tx, Var *self, Var **out)
 }
 
 /* C-level attributes of every class. */
+/* Of an existing class: its own ones, not those of a base. */
+static Status abstract_of(Tx *tx, PyTypeObject *t, Var **out)
+{
+    PyObject *found, *own = PyDict_GetItem(t->tp_dict, str___abstractmethods__);
+    TRY(type_lookup(tx, t, str___abstractmethods__, &found));
+    if (found == NULL || t == &PyType_Type)
+        return raise_type(tx, PyExc_AttributeError, "__abstractmethods__");
+    return own == found
+               ? wrap_pinned(tx, own, NULL, out)
+               : graph_break(tx, BRK_NO_SLOT, "__abstractmethods__ of %s", t->tp_name);
+}
+
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
@@ -66,6 +78,8 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
     }
     if (name == str___dict__)
         return class_dict(tx, self, out);
+    if (name == str___abstractmethods__ && !is_made_class(self))
+        return abstract_of(tx, t, out);
     if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
         name == str___doc__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
@@ -321,21 +335,24 @@ static Status class_call(Tx *tx, Var *self, const Args *a, Var **out)
 
 /* -- Protocols of the metaclass ------------------------------------------------------- */
 
-static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n, Var **out)
+static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n,
+                            const char *lacks, Var **out)
 {
     TRY(var_call_special(tx, self, name, v, n, out));
-    if (*out == NULL)
-        return raise_type(tx, PyExc_TypeError, "'type' object does not support %s", name);
-    return ST_OK;
+    return *out ? ST_OK
+                : raise_type(tx, PyExc_TypeError, lacks, Py_TYPE(self->real)->tp_name);
 }
 
 static Status class_iter(Tx *tx, Var *self, Var **out)
 {
-    return class_special(tx, self, "__iter__", NULL, 0, out);
+    return class_special(tx, self, "__iter__", NULL, 0, "'%.200s' object is not iterable",
+                         out);
 }
+
 static Status class_len(Tx *tx, Var *self, Var **out)
 {
-    return class_special(tx, self, "__len__", NULL, 0, out);
+    return class_special(tx, self, "__len__", NULL, 0,
+                         "object of type '%.200s' has no len()", out);
 }
 
 /* Classes, constants and tuples of them, as they stand in an annotation; *out NULL: something else. */
@@ -374,26 +391,25 @@ static Status class_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *f;
     TRY(type_lookup(tx, Py_TYPE(self->real), str___getitem__, &f));
-    if (f != NULL)
-        return class_special(tx, self, "__getitem__", &key, 1, out);
-    return generic_alias(tx, self, key, out);
+    return f ? var_call_special(tx, self, "__getitem__", &key, 1, out)
+             : generic_alias(tx, self, key, out);
 }
 
 static Status class_contains(Tx *tx, Var *self, Var *item, bool *yes)
 {
     Var *r;
-    TRY(class_special(tx, self, "__contains__", &item, 1, &r));
-    return var_truth(tx, r, yes);
+    TRY(var_call_special(tx, self, "__contains__", &item, 1, &r));
+    return r ? var_truth(tx, r, yes) : var_contains_by_iteration(tx, self, item, yes);
 }
 
 static Status class_truth(Tx *tx, Var *self, bool *yes)
 {
     Var *r;
     TRY(var_call_special(tx, self, "__bool__", NULL, 0, &r));
-    if (r != NULL)
-        return var_truth(tx, r, yes);
+    if (r == NULL)
+        TRY(var_call_special(tx, self, "__len__", NULL, 0, &r));
     *yes = true;
-    return ST_OK;
+    return r ? var_truth(tx, r, yes) : ST_OK;
 }
 
 static Status class_compare(Tx *tx, Var *self, Var *other, int op, Var **out)

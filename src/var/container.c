@@ -113,6 +113,7 @@ bool has_own_number(Var *other)
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
 {
     uint64_t before = tx->moves;
+    TRY(tx_worked(tx, 1));
     TRY(var_equal(tx, a, b, yes));
     return tx->moves == before
                ? ST_OK
@@ -177,14 +178,28 @@ static bool always_quiet(const Var *old)
 /* Weak references to it may be empty from now on. */
 void weak_drop(Tx *tx, PyObject *old)
 {
-    if (old && PyType_SUPPORTS_WEAKREFS(Py_TYPE(old)) &&
-        *PyObject_GET_WEAKREFS_LISTPTR(old) != NULL)
+    bool seen = old && PyType_SUPPORTS_WEAKREFS(Py_TYPE(old)) &&
+                *PyObject_GET_WEAKREFS_LISTPTR(old) != NULL;
+    if (seen)
         SET(tx, tx->weak_drops, tx->weak_drops + 1);
+}
+
+/* Could it be what keeps another object alive? Plain tensors are not. */
+static bool may_hold(PyObject *o)
+{
+    if (o == NULL || !PyObject_IS_GC(o))
+        return false;
+    if (!torch_is_tensor(o))
+        return true;
+    PyObject **dict = _PyObject_GetDictPtr(o);
+    return dict != NULL && *dict != NULL && PyDict_GET_SIZE(*dict) > 0;
 }
 
 Status drop_place(Tx *tx, PyObject *old, Source *src)
 {
     weak_drop(tx, old);
+    if (may_hold(old))
+        SET(tx, tx->holder_drops, tx->holder_drops + 1);
     if (old && cpy_end_runs_code(old))
         return graph_break(tx, BRK_FINALIZER, "%s", Py_TYPE(old)->tp_name);
     return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = src });

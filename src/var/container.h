@@ -24,6 +24,7 @@
     X(DEQUE_ITER, "_collections", "_deque_iterator")                                     \
     X(DEQUE_REV, "_collections", "_deque_reverse_iterator")                              \
     X(DEFAULTDICT, "_collections", "defaultdict")                                        \
+    X(NAMESPACE, "types", "SimpleNamespace")                                             \
     X(ACCUMULATE, "itertools", "accumulate")                                             \
     X(CHAIN, "itertools", "chain")                                                       \
     X(COMBINATIONS, "itertools", "combinations")                                         \

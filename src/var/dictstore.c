@@ -9,7 +9,7 @@
 #include "cpy/cpy.h"
 #include "cpy/peek.h"
 #include "var/consts.h"
-#include "var/container.h"
+#include "var/weak.h"
 
 /* -- Which dict ----------------------------------------------------------------- */
 
@@ -56,15 +56,22 @@ static Source *item_source(Tx *tx, DictVar *d, PyObject *key)
     return source_get(&tx->sources, attr ? SRC_ATTR : SRC_ITEM, base, key, 0);
 }
 
-static inline KeyEntry *find_in(const KeyMap *m, Var *k, PyObject *key, Py_hash_t h)
+/* The Var that a key by identity goes by. */
+static inline Var *id_in(Tx *tx, const KeyMap *m, Var *k)
 {
-    return key ? keymap_find(m, key, h) : keymap_find_id(m, same_object(k));
+    return k->kind == &kind_weakref ? weak_key(tx, m, k) : same_object(k);
+}
+
+static inline KeyEntry *find_in(Tx *tx, const KeyMap *m, Var *k, PyObject *key,
+                                Py_hash_t h)
+{
+    return key ? keymap_find(m, key, h) : keymap_find_id(m, id_in(tx, m, k));
 }
 
 static inline Status put_in(Tx *tx, KeyMap *m, Var *k, PyObject *key, Py_hash_t h,
                             Var *value)
 {
-    k = key ? k : same_object(k);
+    k = key ? k : id_in(tx, m, k);
     return keymap_put(m, &tx->arena, &tx->journal, key, h, k, value) ? ST_OK : ST_ERROR;
 }
 
@@ -76,6 +83,7 @@ static Status real_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, PyObject 
     Memo memo = { 0 };
     int found;
     *value = NULL;
+    TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner == NULL)
         found = cpy_dict_peek(d->v.real, key, h, &hint, &memo, value);
     else if (PyUnicode_CheckExact(key))
@@ -133,6 +141,7 @@ static Status quiet_keys(Tx *tx, PyObject *dict)
 /* Keys of the existing dict in order, with a list of values beside: new lists. */
 static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
 {
+    TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner != NULL)
         *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
     else if (PyODict_Check(d->v.real)) { /* whose iterator looks each key up */
@@ -174,6 +183,7 @@ Status dict_open(Tx *tx, DictVar *d)
         return ST_OK;
     PyObject *keys;
     TRY(real_keys(tx, d, &keys));
+    TRY(tx_opened(tx, (size_t)PyList_GET_SIZE(keys)));
     TRY(guard_keys(tx, d, keys));
     KeyMap seen = d->reads;
     keymap_clear(&d->reads, &tx->journal);
@@ -199,9 +209,11 @@ Status dict_open(Tx *tx, DictVar *d)
 
 Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **out)
 {
-    KeyEntry *e = find_in(&d->writes, k, key, h);
+    KeyEntry *e = find_in(tx, &d->writes, k, key, h);
     *out = e ? e->value : NULL;
-    if (e == NULL && (key == NULL || !dict_existing(d)))
+    if (e == NULL && key == NULL && dict_existing(d))
+        return weak_stranger(tx, k);
+    if (e == NULL && !dict_existing(d))
         return ST_OK;
     if (e != NULL || (d->dels.n && keymap_find(&d->dels, key, h)))
         return tx->foreign ? pending(tx, d) : ST_OK;
@@ -230,8 +242,10 @@ static Status drop_read(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h)
 Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
     tx->moves += d->owner == NULL;
+    if (key == NULL && dict_existing(d))
+        TRY(weak_stranger(tx, k));
     TRY(drop_read(tx, d, key, h));
-    KeyEntry *old = find_in(&d->writes, k, key, h);
+    KeyEntry *old = find_in(tx, &d->writes, k, key, h);
     if (old && old->value != value)
         TRY(gen_dropped(tx, old->value));
     if (value->kind == &kind_gen)
@@ -254,7 +268,7 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     Var *old = NULL;
     if (!gone)
         TRY(read_real(tx, d, key, h, &old));
-    KeyEntry *e = find_in(&d->writes, k, key, h);
+    KeyEntry *e = find_in(tx, &d->writes, k, key, h);
     if (e != NULL)
         keymap_del_entry(&d->writes, &tx->journal, e);
     return old ? put_in(tx, &d->dels, k, key, h, NULL) : ST_OK;

@@ -44,6 +44,7 @@ Status list_open(Tx *tx, ListVar *l)
     PyObject *real = real_items(tx, l);
     MEM(src && real);
     size_t n = (size_t)PyList_GET_SIZE(real), more = l->items.n;
+    TRY(tx_opened(tx, n));
     TRY(guard_num(&tx->guards, GUARD_LEN, src, (Py_ssize_t)n));
     Var **items = tx_alloc(tx, sizeof(Var *) * (n + more + 1));
     MEM(items);
@@ -427,18 +428,6 @@ static Status splice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t n, Var **v
     return list_write(tx, l, items, len - n + nvalues);
 }
 
-static Status iterable_items(Tx *tx, Var *value, Var ***items, Py_ssize_t *n,
-                             bool extended)
-{
-    PyTypeObject *t;
-    TRY(var_type_of(tx, value, &t));
-    if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
-        return raise_type(tx, PyExc_TypeError,
-                          extended ? "must assign iterable to extended slice"
-                                   : "can only assign an iterable");
-    return var_unpack(tx, value, items, n);
-}
-
 static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
 {
     Py_ssize_t start, step, n, nvalues;
@@ -447,7 +436,10 @@ static Status set_slice(Tx *tx, ListVar *l, Var *key, Var *value)
     TRY(slice_resolve(tx, key, (Py_ssize_t)l->items.n, &start, &step, &n));
     if (value == NULL)
         return delete_slice(tx, l, start, step, n);
-    TRY(iterable_items(tx, value, &values, &nvalues, step != 1));
+    TRY(var_sequence(tx, value,
+                     step == 1 ? "can only assign an iterable"
+                               : "must assign iterable to extended slice",
+                     &values, &nvalues));
     TRY(slice_resolve(tx, key, (Py_ssize_t)l->items.n, &start, &step, &n));
     if (step == 1)
         return splice(tx, l, start, n, values, nvalues);
@@ -517,7 +509,7 @@ enum { REPEAT_MAX = 1 << 22 };
 static Status repeat_items(Tx *tx, ListVar *l, Var *times, Var ***items, Py_ssize_t *total)
 {
     Py_ssize_t n;
-    TRY(var_index(tx, times, &n));
+    TRY(var_ssize(tx, times, PyExc_OverflowError, &n));
     TRY(list_open(tx, l));
     size_t len = l->items.n;
     if (n < 0 || len == 0)

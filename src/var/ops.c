@@ -134,6 +134,14 @@ static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
     return is_number(tx, a, b, yes);
 }
 
+/* An object has one plain reference, which may be there already. */
+static bool weak_pair(Var *made, Var *other)
+{
+    return made->real == NULL &&
+           (made->kind == &kind_weakref || made->kind == &kind_weakproxy) &&
+           other->real && PyWeakref_Check(other->real);
+}
+
 Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
 {
     *yes = true;
@@ -154,6 +162,8 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
     if (a->kind == &kind_tensor && b->kind == &kind_tensor)
         return tensor_is(tx, a, b, yes);
     *yes = false;
+    if (weak_pair(a, b) || weak_pair(b, a))
+        return graph_break(tx, BRK_WEAK, "%s", "compared with one that existed before");
     if (a->real && b->real && a->real == b->real && a->kind == b->kind) {
         *yes = true;
         return ST_OK;

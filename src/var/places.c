@@ -215,8 +215,9 @@ const VarKind kind_super = {
 /* What the interpreter says of itself, for good: sys.float_info, sys.hash_info … */
 static bool is_fact(PyTypeObject *t)
 {
-    static const char *const names[] = { "sys.float_info", "sys.int_info", "sys.hash_info",
-                                         "sys.thread_info", "sys.version_info" };
+    static const char *const names[] = { "sys.float_info",   "sys.int_info",
+                                         "sys.hash_info",    "sys.thread_info",
+                                         "sys.version_info", "sys.flags" };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(t->tp_name, names[i]) == 0)
             return true;
@@ -250,6 +251,10 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
         is_fact(self->type))
         return fact(tx, self, name, out);
+    if (descr == NULL && self->type->tp_getattro == PyObject_GenericGetAttr &&
+        self->type->tp_dictoffset == 0)
+        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                          self->type->tp_name, name);
     Status st = exc_existing_field(tx, self, descr, name, out);
     return st != ST_DECLINE ? st
                             : graph_break(tx, BRK_UNKNOWN_TYPE, "attribute '%U' of %s",

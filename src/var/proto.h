@@ -20,6 +20,8 @@ bool var_is_const(Var *v); /* already a constant, nothing asked */
 /* What PyObject_LengthHint runs of the class of an object, for its effects: the number is of no use here. */
 Status var_length_hint(Tx *tx, Var *v);
 Status var_index_value(Tx *tx, Var *v, Var **out); /* as PyNumber_Index */
+/* As PyNumber_AsSsize_t; overflow NULL: as PyLong_AsSsize_t words it. */
+Status var_ssize(Tx *tx, Var *v, PyObject *overflow, Py_ssize_t *out);
 Status var_index(
     Tx *tx, Var *v,
     Py_ssize_t *
@@ -70,10 +72,14 @@ Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
+/* The next item, for a loop, which counts its turns itself; *out NULL: exhausted. var_next counts. */
+Status var_step(Tx *tx, Var *it, Var **out);
 Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
+/* As PySequence_Fast: a TypeError of iter() gets other words (%s: the type). */
+Status var_sequence(Tx *tx, Var *v, const char *lacks, Var ***items, Py_ssize_t *n);
 /* The same, but an iterator is asked for no more than `most` items. */
 Status var_unpack_most(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n);
 Status var_str(Tx *tx, Var *v, Var **out);

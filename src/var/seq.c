@@ -96,6 +96,12 @@ Status var_iter(Tx *tx, Var *v, Var **out)
 
 Status var_next(Tx *tx, Var *it, Var **out)
 {
+    TRY(tx_worked(tx, WORK_ITEM));
+    return var_step(tx, it, out);
+}
+
+Status var_step(Tx *tx, Var *it, Var **out)
+{
     if (tx_deep(tx))
         return too_deep(tx);
     TRY(var_real(tx, &it));
@@ -118,8 +124,6 @@ static Status unpack_by_iteration(Tx *tx, Var *v, size_t most, Var ***items, Py_
             break;
         if (!VEC_PUSH(&tx->arena, &tx->journal, &got, item))
             return ST_ERROR;
-        if (got.n > 200000)
-            return graph_break(tx, BRK_LOOP_BUDGET, "unpacking of more than 200000 items");
     }
     *items = got.v;
     *n = (Py_ssize_t)got.n;
@@ -152,10 +156,29 @@ Status var_unpack_most(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n)
     return unpack_by_iteration(tx, v, most, items, n);
 }
 
+/* iter(v) with other words for a TypeError, whoever raised it. */
+static Status iter_or(Tx *tx, Var *v, const char *lacks, Var **it)
+{
+    TRY(var_real(tx, &v));
+    Status st = var_iter(tx, v, it);
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_TypeError))
+        return st;
+    exc_clear(tx);
+    return raise_type(tx, PyExc_TypeError, lacks, v->type->tp_name);
+}
+
+Status var_sequence(Tx *tx, Var *v, const char *lacks, Var ***items, Py_ssize_t *n)
+{
+    TRY(var_real(tx, &v));
+    if (v->type != &PyList_Type && v->type != &PyTuple_Type)
+        TRY(iter_or(tx, v, lacks, &v));
+    return var_unpack(tx, v, items, n);
+}
+
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes)
 {
     Var *it, *x;
-    TRY(var_iter(tx, container, &it));
+    TRY(iter_or(tx, container, "argument of type '%.200s' is not iterable", &it));
     for (;;) {
         TRY(var_next(tx, it, &x));
         *yes = false;
@@ -311,7 +334,7 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
                       r->type->tp_name);
 }
 
-Status var_index(Tx *tx, Var *v, Py_ssize_t *out)
+Status var_ssize(Tx *tx, Var *v, PyObject *overflow, Py_ssize_t *out)
 {
     PyObject *o;
     TRY(var_index_value(tx, v, &v));
@@ -322,6 +345,11 @@ Status var_index(Tx *tx, Var *v, Py_ssize_t *out)
     TRY(var_const(tx, v, &o));
     if (o == NULL)
         return no_slot(tx, v, "__index__");
-    *out = PyNumber_AsSsize_t(o, PyExc_IndexError);
+    *out = overflow ? PyNumber_AsSsize_t(o, overflow) : PyLong_AsSsize_t(o);
     return *out == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
+}
+
+Status var_index(Tx *tx, Var *v, Py_ssize_t *out)
+{
+    return var_ssize(tx, v, PyExc_IndexError, out);
 }

@@ -9,7 +9,7 @@
  */
 #include "base/settable.h"
 #include "var/consts.h"
-#include "var/container.h"
+#include "var/weak.h"
 
 /* -- Real sets ---------------------------------------------------------------------- */
 
@@ -127,6 +127,7 @@ Status set_open(Tx *tx, SetVar *s)
     Source *src = source_of(tx, &s->v);
     PyObject *copy = tx_hold(tx, PyFrozenSet_New(s->v.real));
     MEM(src && copy);
+    TRY(tx_opened(tx, (size_t)PySet_GET_SIZE(copy)));
     TRY(guard_obj(&tx->guards, GUARD_SETEQ, src, copy));
     TRY(fill(tx, s, s->v.real));
     SET(tx, s->shadow, s->v.real);
@@ -158,15 +159,22 @@ static Status hash_member(Tx *tx, Var **item, PyObject **key, Py_hash_t *h, bool
     return var_hash(tx, *item, key, h);
 }
 
-static KeyEntry *find_member(SetVar *s, Var *item, PyObject *key, Py_hash_t h)
+static KeyEntry *find_keyless(Tx *tx, SetVar *s, Var *item)
 {
-    return key ? keymap_find(&s->items, key, h)
-               : keymap_find_id(&s->items, same_object(item));
+    item = same_object(item);
+    if (item->kind == &kind_weakref)
+        item = weak_key(tx, &s->items, item);
+    return keymap_find_id(&s->items, item);
+}
+
+static KeyEntry *find_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
+{
+    return key ? keymap_find(&s->items, key, h) : find_keyless(tx, s, item);
 }
 
 static Status add_member(Tx *tx, SetVar *s, Var *item, PyObject *key, Py_hash_t h)
 {
-    if (find_member(s, item, key, h))
+    if (find_member(tx, s, item, key, h))
         return ST_OK;
     item = key ? item : same_object(item);
     TRY(touch(tx, &s->v));
@@ -190,7 +198,7 @@ Status set_discard(Tx *tx, SetVar *s, Var *item, bool *was)
     Py_hash_t h;
     TRY(hash_member(tx, &item, &key, &h, true));
     TRY(set_open(tx, s));
-    KeyEntry *e = find_member(s, item, key, h);
+    KeyEntry *e = find_member(tx, s, item, key, h);
     *was = e != NULL;
     if (e == NULL)
         return ST_OK;
@@ -206,11 +214,11 @@ Status set_has(Tx *tx, SetVar *s, Var *item, bool *yes)
     PyObject *key;
     Py_hash_t h;
     TRY(hash_member(tx, &item, &key, &h, true));
-    *yes = find_member(s, item, key, h) != NULL;
+    *yes = find_member(tx, s, item, key, h) != NULL;
     if (*yes || s->open)
         return ST_OK;
     TRY(set_open(tx, s));
-    *yes = find_member(s, item, key, h) != NULL;
+    *yes = find_member(tx, s, item, key, h) != NULL;
     return ST_OK;
 }
 
@@ -339,8 +347,7 @@ static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bo
 {
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(&from->items, &at)) != NULL;)
-        if (e->key == NULL &&
-            (both || (keymap_find_id(&other->items, e->id) != NULL) == in))
+        if (e->key == NULL && (both || (find_keyless(tx, other, e->id) != NULL) == in))
             MEM(keymap_put(&made->items, &tx->arena, &tx->journal, NULL, 0, e->id,
                            e->value));
     return ST_OK;
@@ -427,7 +434,7 @@ static Status add_all(Tx *tx, SetVar *s, const KeyMap *items)
 {
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(items, &at)) != NULL;)
-        if (!find_member(s, e->id, e->key, e->hash))
+        if (!find_member(tx, s, e->id, e->key, e->hash))
             MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
                            e->value));
     return ST_OK;
@@ -500,7 +507,7 @@ static Status update_from_dict(Tx *tx, SetVar *s, DictVar *d)
     }
     size_t at = 0;
     for (KeyEntry *e; (e = keymap_next(&copy->writes, &at)) != NULL;)
-        if (!find_member(s, e->id, e->key, e->hash))
+        if (!find_member(tx, s, e->id, e->key, e->hash))
             MEM(keymap_put(&s->items, &tx->arena, &tx->journal, e->key, e->hash, e->id,
                            e->id));
     return ST_OK;
@@ -556,13 +563,13 @@ Status set_from(Tx *tx, Var *v, bool like_only, SetVar **out)
 
 /* -- Comparison ------------------------------------------------------------------------------------- */
 
-static bool subset(SetVar *a, SetVar *b)
+static bool subset(Tx *tx, SetVar *a, SetVar *b)
 {
     size_t at = 0;
     if (a->items.n > b->items.n)
         return false;
     for (KeyEntry *e; (e = keymap_next(&a->items, &at)) != NULL;)
-        if (!find_member(b, e->id, e->key, e->hash))
+        if (!find_member(tx, b, e->id, e->key, e->hash))
             return false;
     return true;
 }
@@ -573,12 +580,12 @@ Status set_compare(Tx *tx, SetVar *a, SetVar *b, int op, bool *yes)
     TRY(set_open(tx, b));
     size_t na = a->items.n, nb = b->items.n;
     switch (op) {
-    case Py_EQ: *yes = na == nb && subset(a, b); break;
-    case Py_NE: *yes = na != nb || !subset(a, b); break;
-    case Py_LE: *yes = subset(a, b); break;
-    case Py_LT: *yes = na < nb && subset(a, b); break;
-    case Py_GE: *yes = subset(b, a); break;
-    default: *yes = nb < na && subset(b, a); break;
+    case Py_EQ: *yes = na == nb && subset(tx, a, b); break;
+    case Py_NE: *yes = na != nb || !subset(tx, a, b); break;
+    case Py_LE: *yes = subset(tx, a, b); break;
+    case Py_LT: *yes = na < nb && subset(tx, a, b); break;
+    case Py_GE: *yes = subset(tx, b, a); break;
+    default: *yes = nb < na && subset(tx, b, a); break;
     }
     return ST_OK;
 }

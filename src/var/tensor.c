@@ -117,6 +117,19 @@ static Status from_autograd(Tx *tx, TensorVar *t, PyObject *name, Var **out)
     return from_meta(tx, t, name, out);
 }
 
+/* Leaves have none. */
+static Status gradient_function(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    PyObject *is_leaf = tx_hold(tx, PyUnicode_InternFromString("is_leaf"));
+    Var *leaf;
+    TRY_PTR(is_leaf);
+    TRY(from_autograd(tx, t, is_leaf, &leaf));
+    *out = tx->none;
+    return leaf == tx->true_
+               ? ST_OK
+               : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a tensor", name);
+}
+
 static Status from_device(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
     const char *attr = PyUnicode_AsUTF8(name), *type;
@@ -202,6 +215,7 @@ static const struct PropertyRow {
     { "imag", from_node },
     { "data", from_node },
     { "grad", gradient },
+    { "grad_fn", gradient_function },
 };
 
 static const struct PropertyRow *property(PyObject *name)
@@ -316,6 +330,29 @@ static Status type_(Tx *tx, TensorVar *t, const Args *a, Var **out)
                               : ST_DECLINE;
 }
 
+/* x.new(2, 3), x.new(x.shape): as new_empty; what else it takes (data, storages) is left alone. */
+static Status new_(Tx *tx, TensorVar *t, const Args *a, Var **out)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("new_empty"));
+    Var *sizes = a->n == 2 ? a->v[1] : NULL;
+    PyTypeObject *type = NULL;
+    TRY_PTR(name);
+    if (a->n < 2 || a->nkw)
+        return ST_DECLINE;
+    if (sizes)
+        TRY(var_type_of(tx, sizes, &type));
+    if (type != torch_types.size) {
+        for (int i = 1; i < a->n; i++) {
+            TRY(var_type_of(tx, a->v[i], &type));
+            if (type != &PyLong_Type)
+                return ST_DECLINE;
+        }
+        TRY(tuple_new(tx, a->v + 1, a->n - 1, &sizes));
+    }
+    Args b = { .v = (Var *[]){ &t->v, sizes }, .n = 2 };
+    return torch_call(tx, name, true, torch_classify_method(name), &b, out);
+}
+
 static const struct MethodRow {
     const char *name;
     Status (*call)(Tx *, TensorVar *, const Args *, Var **); /* ST_DECLINE: a node, then */
@@ -325,6 +362,7 @@ static const struct MethodRow {
     { "is_inference", is_inference },
     { "_is_view", is_view },
     { "type", type_ },
+    { "new", new_ },
 };
 
 Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, Var **out)
@@ -332,14 +370,14 @@ Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, V
     TorchOp op = torch_classify_method(name);
     if (op.cls == TC_NONE)
         return ST_DECLINE;
-    if (op.cls == TC_BREAK)
-        return graph_break(tx, BRK_TORCH_CALL, "Tensor.%U", name);
     for (size_t i = 0; i < COUNT_OF(methods); i++)
         if (PyUnicode_CompareWithASCIIString(name, methods[i].name) == 0) {
             Status st = methods[i].call(tx, t, a, out);
             if (st != ST_DECLINE)
                 return st;
         }
+    if (op.cls == TC_BREAK)
+        return graph_break(tx, BRK_TORCH_CALL, "Tensor.%U", name);
     return torch_call(tx, name, true, op, a, out);
 }
 

@@ -75,6 +75,7 @@ Status tuple_open(Tx *tx, TupleVar *t)
     if (t->items != NULL || t->v.real == NULL)
         return ST_OK;
     Py_ssize_t n = PyTuple_GET_SIZE(t->v.real);
+    TRY(tx_opened(tx, (size_t)n));
     if (t->v.src != NULL && t->v.src->kind != SRC_CONST)
         TRY(guard_num(&tx->guards, GUARD_LEN, t->v.src, n));
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));
@@ -233,7 +234,7 @@ static Status multiply(Tx *tx, TupleVar *t, Var *times, Var **out)
         return raise_type(tx, PyExc_TypeError,
                           "can't multiply sequence by non-int of type '%.200s'",
                           type_name(tx, times));
-    TRY(var_index(tx, times, &n));
+    TRY(var_ssize(tx, times, PyExc_OverflowError, &n));
     TRY(tuple_open(tx, t));
     if (n < 0 || t->n == 0)
         n = 0;

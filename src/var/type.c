@@ -49,6 +49,7 @@ Status type_lookup(Tx *tx, PyTypeObject *t, PyObject *name, PyObject **out)
     if (class_made(tx, (PyObject *)t))
         return made_lookup(tx, t, name, out);
     KeyMap *m;
+    TRY(open_touch(tx, (PyObject *)t));
     TRY(lookups_of(tx, t, &m));
     KeyEntry *e = keymap_find_id(m, name);
     if (e != NULL) {

@@ -96,7 +96,8 @@ typedef struct DictVar {
     KeyMap dels;    /* existing keys that were deleted (they may stand in writes again) */
     uintptr_t open; /* all keys of the existing dict are in reads. journalled */
     Var *factory;   /* defaultdict */
-    bool shown;     /* what __dict__ of a new class shows: cannot be made by itself */
+    struct DictVar *attrs; /* of an OrderedDict, which has attributes too. journalled */
+    bool shown; /* what __dict__ of a new class shows: cannot be made by itself */
 } DictVar;
 
 typedef struct DictViewVar {
@@ -141,6 +142,7 @@ typedef struct ClassMade {
     Var **values;
     Var *mro, *dict; /* what __mro__ has given, what __dict__ shows; journalled */
     uintptr_t abc;   /* _abc_init has been called for it; journalled */
+    KeyMap again; /* names that it was made with, deleted and stored again: they stand at the end */
 } ClassMade;
 
 typedef struct ClassVar {
@@ -293,6 +295,14 @@ typedef struct ProxyVar {
     Var v;
     Var *mapping;
 } ProxyVar;
+
+/* What the trace has made with weakref.ref() and weakref.proxy(). */
+typedef struct WeakVar {
+    Var v;
+    Var *of;
+    Var *callback;   /* NULL: none */
+    uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
+} WeakVar;
 
 #define AS(Type, var) ((Type *)(var))
 

@@ -175,6 +175,18 @@ def deques_of_a_subclass(x):
     return x + len(d), d * 2, d + collections.deque([4]), d.copy(), e is d
 
 
+PLACES = [Item(1), Item(2), Item(3)]
+REFERENCES = [weakref.ref(o) for o in PLACES]
+
+
+@program(graphs=1)
+def weak_references_beside_a_local_that_moves_on(x):
+    for i, r in enumerate(REFERENCES):
+        o = PLACES[i]
+        x = x + 1 if r() is o else x * 2
+    return x
+
+
 @program(graphs=0)
 def weak_reference_behind_a_drop(x):
     o = Kept()

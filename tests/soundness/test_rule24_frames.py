@@ -318,7 +318,7 @@ def test_tracing_at_entry_runs_plainly():
 
 
 def test_torch_profiler_sees_compiled_code():
-    """torch.profiler is no profiler of Python: captured stays captured. With stacks it is one."""
+    """torch.profiler sees the operations of compiled code, with stacks too."""
     graphs = []
 
     def backend(gm, inputs):

@@ -36,7 +36,7 @@ CASES = [
     (torch.is_grad_enabled, "special"),
     (torch.is_tensor, "special"),
     (torch.no_grad, "special"),
-    (torch.manual_seed, "break"),
+    (torch.seed, "break"),
     (torch.save, "break"),
     (torch.autograd.grad, "break"),
     (torch.from_numpy, "break"),

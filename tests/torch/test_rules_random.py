@@ -111,8 +111,9 @@ def linear(draw):
 def attention(draw):
     kinds = [draw(pick(FLOATS[:2]))]
     b, h, n, s, d = (draw(pick([1, 2, 3])) for _ in range(5))
-    q, k, v = (draw(tensors(kinds, sizes=[b, h, x, d])) for x in (n, s, s))
-    mask = draw(pick([None, [n, s], [b, 1, n, s], [1, 1, 1, s]]))
+    heads = draw(pick([[], [h], [h]]))
+    q, k, v = (draw(tensors(kinds, sizes=[b, *heads, x, d])) for x in (n, s, s))
+    mask = draw(pick([None, [n, s], [b, 1, n, s] if heads else [b, n, s], [1, 1, 1, s] if heads else [1, s]]))
     kw = {} if mask is None else {"attn_mask": draw(tensors([torch.bool, kinds[0]], sizes=mask))}
     return F.scaled_dot_product_attention, (q, k, v), kw if kw else draw(pick([{}, {"is_causal": True}]))
 
@@ -461,7 +462,8 @@ def full(draw):
 
 def arange(draw):
     return torch.arange, draw(st.one_of(st.tuples(st.integers(0, 9)), st.tuples(st.integers(-3, 3), st.integers(3, 9)), st.tuples(
-        st.integers(-3, 3), st.integers(3, 9), st.integers(1, 4)))), draw(pick([{}, {"dtype": torch.float32}]))
+        st.integers(-3, 3), st.integers(3, 9), st.integers(1, 4)), st.tuples(pick([0, -1.5, 0.0, 2]), pick([2.5, 3, 7.0, 0.1]), pick([0.5, 0.1, 1, 0.3])),
+        st.tuples(pick([2.5, 3.0])))), draw(pick([{}, {"dtype": torch.float32}, {"dtype": torch.float16}]))
 
 
 def like(*fns, args=((),)):
@@ -482,6 +484,30 @@ def dropout(draw):
 
 
 REDUCTIONS = [{}, {"reduction": "sum"}, {"reduction": "mean"}, {"reduction": "none"}]
+def linspace(draw):
+    number = pick([0, 1, -2, 0.5, 3.0])
+    kw = draw(pick([{}, {"dtype": torch.float64}, {"dtype": torch.int64}]))
+    f = draw(pick([torch.linspace, torch.logspace]))
+    args = (draw(number), draw(number), draw(pick([0, 1, 5])))
+    return f, args + ((2.0,) if f is torch.logspace and draw(st.booleans()) else ()), kw
+
+
+def eye(draw):
+    return torch.eye, draw(pick([(3,), (0,), (2, 3), (3, 1)])), draw(pick([{}, {"dtype": torch.int64}]))
+
+
+def points(draw):
+    kinds, lead = [draw(pick(FLOATS[:2]))], draw(pick([[], [2], [1, 2]]))
+    d = draw(pick([1, 3]))
+    return torch.cdist, (draw(tensors(kinds, sizes=[*lead, draw(pick([1, 2])), d])), draw(tensors(kinds, sizes=[*lead, draw(pick([1, 4])), d]))), (
+        draw(pick([{}, {"p": 1.0}, {"p": 2.0, "compute_mode": "donot_use_mm_for_euclid_dist"}])))
+
+
+def multinomial(draw):
+    x = draw(tensors(FLOATS[:2], min_dim=1, max_dim=2, counts=(1, 2, 3)))
+    return draw(pick([torch.multinomial, T.multinomial])), (x, draw(pick([1, 2]))), draw(pick([{}, {"replacement": True}]))
+
+
 CALLS = {
     "larger": binary(torch.maximum, torch.minimum, torch.fmax, torch.fmin, numbers=False),
     "arith": binary(torch.add, torch.sub, torch.mul, torch.remainder, torch.fmod, operator.add, operator.mod, operator.sub, torch.rsub, T.__rsub__, T.__radd__, T.__rmul__,
@@ -603,6 +629,13 @@ CALLS = {
     "zeros": made,
     "full": full,
     "arange": arange,
+    "linspace": linspace,
+    "eye": eye,
+    "multinomial": multinomial,
+    "drawn": unary(torch._sample_dirichlet, torch._standard_gamma, torch.poisson, dtypes=FLOATS[:2]),
+    "cdist": points,
+    "rrelu": unary(F.rrelu, dtypes=FLOATS[:2], kwargs=({}, {"training": True}, {"lower": 0.1, "upper": 0.3})),
+    "gumbel_softmax": unary(F.gumbel_softmax, dtypes=FLOATS[:2], kwargs=({}, {"hard": True}, {"dim": 0}, {"tau": 2})),
     "like": like(torch.zeros_like, torch.ones_like, torch.empty_like),
     "full_like": like(torch.full_like, args=((2,), (1.5,))),
     "new_zeros": new_zeros,
