@@ -81,6 +81,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->numbers = &p->numbers;
     tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
@@ -143,9 +144,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
         st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
-    if (st == ST_ERROR && !a->ways.plain_seeds && hand_off_refused()) {
+    if (st == ST_ERROR && !a->ways.plain_nodes && hand_off_refused()) {
         PyErr_Clear();
-        return a->ways.plain_seeds = true, COMPILE_AGAIN;
+        return a->ways.plain_nodes = true, COMPILE_AGAIN;
     }
     if (value == NULL) {
         late = tx->brk;

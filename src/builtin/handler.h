@@ -52,6 +52,7 @@ typedef struct Handler {
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(random)                                                                            \
+    X(parameter)                                                                         \
     X(context)                                                                           \
     X(weak)                                                                              \
     X(heap)                                                                              \

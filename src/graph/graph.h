@@ -56,6 +56,7 @@ typedef struct Node {
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
     struct Expr *expr; /* NODE_INPUT: a number, of whatever value; NULL: a tensor */
+    bool as_tensor; /* NODE_INPUT: backends are given the number as a tensor without dimensions */
     PyObject *example; /* NODE_INPUT: the real tensor or number seen, borrowed */
     PyObject *
         meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */
@@ -71,8 +72,8 @@ typedef struct Node {
 
 /* What a trace leaves to the real thing, because one before it came to no good end. One that is to go the same way has the same. */
 typedef struct Ways {
-    bool no_modes;    /* regions of inference mode: a trace ended in an open one */
-    bool plain_seeds; /* seeds: the backend has refused a graph that sets one */
+    bool no_modes; /* regions of inference mode: a trace ended in an open one */
+    bool plain_nodes; /* seeds, parameters: the backend has refused a graph with such a node */
     uintptr_t
         in_place; /* number of the autograd.Function (Tx.applies) whose forward is traced in place and broke beside the graph */
 } Ways;

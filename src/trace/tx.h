@@ -114,6 +114,8 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    PyObject **
+        numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
@@ -169,6 +171,17 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 }
 
 /* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
+/* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
+Status tx_worked(Tx *tx, size_t n);
+enum {
+    WORK_ITEM = 8,
+    WORK_MANY = 1000
+}; /* an item counts as so much; fewer are not counted when a container is opened */
+static inline Status tx_opened(Tx *tx, size_t n)
+{
+    return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
+}
+
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;

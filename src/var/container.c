@@ -113,6 +113,7 @@ bool has_own_number(Var *other)
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
 {
     uint64_t before = tx->moves;
+    TRY(tx_worked(tx, 1));
     TRY(var_equal(tx, a, b, yes));
     return tx->moves == before
                ? ST_OK

@@ -255,7 +255,7 @@ static Status check_under(Tx *tx, PyObject *real, Source *src)
 }
 
 /* Each item is a guard and a source of the entry: too dear for a loop that computes nothing. */
-enum { MAX_IDLE = 10000 };
+enum { MAX_IDLE = 1000 };
 
 static Status next_existing(Tx *tx, IterVar *it, Var **out)
 {

@@ -44,6 +44,7 @@ Status list_open(Tx *tx, ListVar *l)
     PyObject *real = real_items(tx, l);
     MEM(src && real);
     size_t n = (size_t)PyList_GET_SIZE(real), more = l->items.n;
+    TRY(tx_opened(tx, n));
     TRY(guard_num(&tx->guards, GUARD_LEN, src, (Py_ssize_t)n));
     Var **items = tx_alloc(tx, sizeof(Var *) * (n + more + 1));
     MEM(items);

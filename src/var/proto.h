@@ -72,6 +72,8 @@ Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
+/* The next item, for a loop, which counts its turns itself; *out NULL: exhausted. var_next counts. */
+Status var_step(Tx *tx, Var *it, Var **out);
 Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
