@@ -48,6 +48,8 @@ typedef struct Build {
     bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
+    bool numbers;    /* may be inputs of the graph: the operation is torch's own */
+    bool risky;      /* a number of whatever value, with which it may raise */
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
@@ -308,6 +310,17 @@ static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node
 
 /* -- The call ---------------------------------------------------------------------------------- */
 
+static const char *target_name(Tx *tx, PyObject *target)
+{
+    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
+                                             : PyObject_GetAttr(target, str___name__);
+    PyErr_Clear();
+    const char *s =
+        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    return s ? s : "?";
+}
+
 static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
 {
     Tx *tx = b->tx;
@@ -319,20 +332,16 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     *reals = tx_alloc(tx, (size_t)(total + 1) * sizeof(PyObject *));
     if (n->args == NULL || *reals == NULL)
         return ST_ERROR;
-    for (int i = 0; i < total; i++)
-        TRY(tree(b, a->v[i], &n->args[i], &(*reals)[i]));
+    const char *name = b->numbers ? target_name(tx, n->target) : "";
+    for (int i = 0; i < total; i++) {
+        Status st = b->numbers
+                        ? number_arg(tx, name, a, i, &n->args[i], &(*reals)[i], &b->risky)
+                        : ST_DECLINE;
+        if (st == ST_DECLINE)
+            st = tree(b, a->v[i], &n->args[i], &(*reals)[i]);
+        TRY(st);
+    }
     return ST_OK;
-}
-
-static const char *target_name(Tx *tx, PyObject *target)
-{
-    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
-                                             : PyObject_GetAttr(target, str___name__);
-    PyErr_Clear();
-    const char *s =
-        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    PyErr_Clear();
-    return s ? s : "?";
 }
 
 static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
@@ -468,7 +477,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total && !float_power(tx, n) && !only_casts(tx, n);
+    n->pure &= !b->risky;
+    n->raises = (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
@@ -598,6 +608,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
             return st;
     }
     b.from_data = takes_data(target_name(tx, target));
+    b.numbers = !op.user;
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates = (op.mutates && !only_reads(&n)) || wrote(&b);

@@ -114,6 +114,8 @@ struct Tx {
     uintptr_t changed; /* a node changes what is outside of the graph … */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    PyObject **
+        numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
