@@ -697,6 +697,26 @@ static Status infer_anew(InferCall *c, TorchOp op, const MemoKey *k, PyObject **
     return st;
 }
 
+/* Whether anything but numbers for small tensors that are known can tell. */
+static Status infer_with_numbers(InferCall *c, TorchOp op, PyObject **out,
+                                 PyObject **device)
+{
+    PyObject *v[MAX_ARGS], *const *given = c->args;
+    Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
+    if (known_make(c, op, out) == ST_OK) {
+        *device = infer_device(torch_py.cpu);
+        return ST_OK;
+    }
+    if (!known_as_numbers(c, v))
+        return ST_DECLINE;
+    c->args = v;
+    Status st = infer_anew(c, op, NULL, out, device);
+    c->args = given;
+    while (n > 0)
+        Py_DECREF(v[--n]);
+    return st;
+}
+
 Status infer_call(InferCall *c, PyObject **out, PyObject **device)
 {
     TorchOp op = op_of_call(c);
@@ -714,6 +734,10 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
         st = infer_anew(c, op, keeps ? &key : NULL, out, device);
     else if (*out == NULL)
         st = ST_ERROR;
+    if (st == ST_DECLINE)
+        st = infer_with_numbers(c, op, out, device);
+    if (st == ST_OK)
+        known_note(c, op, *out);
     c->unsure = (c->ruled ? by_rule : by_torch) | c->loose;
     if (st == ST_OK && c->unsure)
         each_tensor(*out, MAX_DEPTH, mark_unsure, c);

@@ -184,6 +184,11 @@ typedef struct InferCall {
  * as a constant; after a rewind over such an operation the metas of the nodes that stay are made anew by infer_replay. */
 Status infer_call(InferCall *c, PyObject **out, PyObject **device);
 
+/* A twin's value where it is made of constants alone: a small tensor on CPU, borrowed; NULL: not known. */
+PyObject *known_value(PyObject *twin);
+/* What a call that reads data (TorchOp.syncs) gives if all its tensors are known: new reference, no tensor; NULL: not known. */
+PyObject *known_answer(const InferCall *c);
+
 int64_t infer_version(PyObject *twin); /* -1: inference tensor, has none */
 unsigned infer_unsure(PyObject *twin); /* UNSURE_… bits */
 
