@@ -42,6 +42,11 @@ bool known_as_numbers(const InferCall *c, PyObject **v);
 /* Elements of storage that the tensor reaches. */
 int64_t infer_extent(const TensorMeta *m);
 
+/* The result by a shape rule alone, or ST_DECLINE. */
+Status infer_rule(InferCall *c, TorchOp op, PyObject **out);
+/* cast.c: the same under autocast on CPU. */
+Status cast_infer(InferCall *c, TorchOp op, PyObject **out);
+
 /* trial.c: the result by the operation's own kernel on made-up data, or ST_DECLINE with nothing set. Under c->grad and muted. */
 Status trial_run(const InferCall *c, TorchOp op, PyObject **out);
 

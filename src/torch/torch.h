@@ -116,6 +116,14 @@ typedef enum {
     TC_SPECIAL, /* has a handler of its own in builtin/: grad mode, is_grad_enabled, is_tensor … */
 } TorchClass;
 
+/* What autocast on CPU does to an operation's arguments before it runs. */
+typedef enum {
+    CASTS_NONE,
+    CASTS_LOWER,  /* floats to the dtype of autocast … */
+    CASTS_FULL,   /* … or to float32 */
+    CASTS_WITHIN, /* it is made of operations of which some do */
+} TorchCast;
+
 typedef struct TorchOp {
     TorchClass cls;
     bool factory; /* makes a tensor out of no tensor: a node even without tensor arguments */
@@ -134,7 +142,8 @@ typedef struct TorchOp {
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
     bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
     bool costly; /* … if that is small */
-    bool fresh;  /* strides do not depend on those of the arguments */
+    TorchCast cast;
+    bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */

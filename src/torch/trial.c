@@ -279,11 +279,23 @@ static Status forget(void)
     return ST_DECLINE;
 }
 
+/* multi_head_attention_forward(…, dropout_p, …) without dropout */
+static bool draws_nothing(const InferCall *c)
+{
+    enum { DROPOUT = 10 };
+    return PyFunction_Check(c->target) && c->nargs > DROPOUT &&
+           PyFloat_CheckExact(c->args[DROPOUT]) &&
+           PyFloat_AS_DOUBLE(c->args[DROPOUT]) == 0 &&
+           PyUnicode_CompareWithASCIIString(((PyFunctionObject *)c->target)->func_name,
+                                            "multi_head_attention_forward") == 0;
+}
+
 Status trial_run(const InferCall *c, TorchOp op, PyObject **out)
 {
     Trial t = { .limit = op.costly ? MAX_COSTLY : MAX_ELEMENTS };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
-    if (!(op.trial || op.costly) || op.random || op.syncs || n > MAX_ARGS || !on_cpu(c))
+    if (!(op.trial || op.costly) || (op.random && !draws_nothing(c)) || op.syncs ||
+        n > MAX_ARGS || !on_cpu(c))
         return ST_DECLINE;
     PyObject *result = infer_call_swapped(c, stand_for, &t);
     Status st = result ? settle(&t, result, c->grad, out) : ST_DECLINE;
