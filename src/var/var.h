@@ -97,7 +97,7 @@ typedef struct DictVar {
     uintptr_t open; /* all keys of the existing dict are in reads. journalled */
     Var *factory;   /* defaultdict */
     struct DictVar *attrs; /* of an OrderedDict, which has attributes too. journalled */
-    bool shown;     /* what __dict__ of a new class shows: cannot be made by itself */
+    bool shown; /* what __dict__ of a new class shows: cannot be made by itself */
 } DictVar;
 
 typedef struct DictViewVar {
