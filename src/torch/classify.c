@@ -32,6 +32,7 @@ enum {
     F_LOWER = 1 << 19,
     F_FULL = 1 << 20,
     F_RECAST = 1 << 21,
+    F_INDEXED = 1 << 22,
     RULE_SHIFT = 24, /* number of a shape rule, from 1 */
 };
 
@@ -66,6 +67,7 @@ static TorchOp op_of(long f)
         .total = f & (F_TOTAL | F_PURE),
         .trial = (f & F_TRIAL) || ((f & F_PURE) && !(f & (F_VIEW | F_FACTORY | F_STRUCT))),
         .costly = f & F_COSTLY,
+        .indexed = f & F_INDEXED,
         .cast = f & F_RECAST  ? CASTS_WITHIN
                 : f & F_LOWER ? CASTS_LOWER
                 : f & F_FULL  ? CASTS_FULL
@@ -193,6 +195,7 @@ static int add_rows(bool paths)
         LOWER = F_LOWER,
         FULL = F_FULL,
         RECAST = F_RECAST,
+        INDEXED = F_INDEXED,
         FACTORY_RANDOM = F_FACTORY | F_RANDOM
     };
 #define OPS(flags, words)                                                                \

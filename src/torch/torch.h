@@ -141,7 +141,8 @@ typedef struct TorchOp {
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
     bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
-    bool costly; /* … if that is small */
+    bool costly;  /* … if that is small */
+    bool indexed; /* … and even if single integers are among its tensors */
     TorchCast cast;
     bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;

@@ -27,6 +27,7 @@ typedef struct Trial {
     Stand v[MAX_TRIED];
     int n;
     int64_t elements, limit;
+    bool indexed;             /* single integers say nothing about sizes */
     void *results[MAX_TRIED]; /* storages */
     int nresults;
 } Trial;
@@ -150,7 +151,8 @@ static PyObject *stand_for(void *arg, PyObject *twin)
         if (t->v[i].twin == twin)
             return Py_NewRef(t->v[i].real);
     Stand *s = &t->v[t->n];
-    if (t->n == MAX_TRIED || !read_plain(twin, &s->m) || may_be_number(&s->m))
+    if (t->n == MAX_TRIED || !read_plain(twin, &s->m) ||
+        (!t->indexed && may_be_number(&s->m)))
         return NULL;
     t->elements += infer_extent(&s->m);
     if (t->elements > t->limit || (s->real = made_up(&s->m)) == NULL)
@@ -292,7 +294,7 @@ static bool draws_nothing(const InferCall *c)
 
 Status trial_run(const InferCall *c, TorchOp op, PyObject **out)
 {
-    Trial t = { .limit = op.costly ? MAX_COSTLY : MAX_ELEMENTS };
+    Trial t = { .limit = op.costly ? MAX_COSTLY : MAX_ELEMENTS, .indexed = op.indexed };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
     if (!(op.trial || op.costly) || (op.random && !draws_nothing(c)) || op.syncs ||
         n > MAX_ARGS || !on_cpu(c))
