@@ -243,13 +243,7 @@ static Status clear(Tx *tx, const Args *a, Var **out)
 static Status reverse(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    TRY(list_open(tx, l));
-    size_t n = l->items.n;
-    Var **items = tx_alloc(tx, sizeof(Var *) * (n + 1));
-    MEM(items);
-    for (size_t i = 0; i < n; i++)
-        items[i] = l->items.v[n - 1 - i];
-    TRY(list_write(tx, l, items, (Py_ssize_t)n));
+    TRY(list_reverse(tx, l));
     return give_none(tx, out);
 }
 
@@ -320,15 +314,12 @@ static Status tuple_index(Tx *tx, const Args *a, Var **out)
 static Status count(Tx *tx, const Args *a, Var **out)
 {
     Var **items;
-    Py_ssize_t n, found = 0;
-    bool known, same;
+    Py_ssize_t n, found;
+    bool known;
     TRY(items_peek(tx, a->v[0], &items, &n, &known));
     if (!known)
         return ST_DECLINE;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        TRY(item_equal(tx, items[i], a->v[1], &same));
-        found += same;
-    }
+    TRY(count_item(tx, items, n, a->v[1], &found));
     return const_int(tx, found, out);
 }
 
