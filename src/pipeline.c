@@ -81,6 +81,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->numbers = &p->numbers;
     tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
@@ -273,8 +274,8 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK || tx->brk.cut ||
-        tx->modes) /* another way than the graph's: there is no state to be made */
+    /* Another way than the graph's, or a break that went back over what cannot be undone: there is no state to be made. */
+    if (st != ST_BREAK || tx->brk.cut || tx->modes || tx->changed != tx->changed_late)
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

@@ -32,18 +32,6 @@ static bool fits(PyObject *seed)
     return ok;
 }
 
-static Status number_input(Tx *tx, ScalarVar *s, GArg *arg)
-{
-    Node n = { .kind = NODE_INPUT,
-               .src = s->v.src,
-               .expr = s->e,
-               .example = s->e->value,
-               .meta = Py_None,
-               .pure = true };
-    arg->tag = GA_NODE;
-    return graph_add(&tx->graph, n, &arg->node);
-}
-
 /* The generator that the real function returns. */
 static Status default_generator(Tx *tx, Var **out)
 {
@@ -78,7 +66,7 @@ static Status manual_seed(Tx *tx, const Args *a, Var **out)
     TRY(node_target(tx, "manual_seed", "torch.manual_seed", &fn));
     *arg = (GArg){ .tag = GA_CONST, .obj = seed->real };
     if (lazy)
-        TRY(number_input(tx, AS(ScalarVar, seed), arg));
+        TRY(number_input(tx, AS(ScalarVar, seed), false, arg));
     TRY(node(tx, fn, arg, lazy || !fits(seed->real)));
     *out = generator;
     return ST_OK;

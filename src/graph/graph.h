@@ -56,6 +56,7 @@ typedef struct Node {
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
     struct Expr *expr; /* NODE_INPUT: a number, of whatever value; NULL: a tensor */
+    bool as_tensor; /* NODE_INPUT: backends are given the number as a tensor without dimensions */
     PyObject *example; /* NODE_INPUT: the real tensor or number seen, borrowed */
     PyObject *
         meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */

@@ -71,6 +71,8 @@ struct Point {
     int depth;      /* operand stack at `at` */
     uint64_t shape; /* bit i: stack entry i is NULL */
     Entry *entries;
+    PyObject *
+        numbers; /* dict: what graphs were given, by place; Ellipsis: several values. NULL: nothing yet */
     int nentries, compiles;
     int nargs;  /* most arguments one of their segments has */
     int idle;   /* visits that led to no graph, in a row */

@@ -202,6 +202,9 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
+/* A number as the tensor that stands for it in graphs of other backends. New reference. */
+PyObject *fx_number(PyObject *number);
+
 /* The node's arguments with made[i] in the place of node i; a tuple, a dict. New references. */
 PyObject *fx_args(const Node *n, PyObject **made);
 PyObject *fx_kwargs(const Node *n, PyObject **made);

@@ -111,9 +111,13 @@ struct Tx {
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
     Ways ways;
-    uintptr_t changed; /* a node changes what is outside of the graph … */
+    uintptr_t changed; /* how many nodes change what is outside of the graph … */
+    uintptr_t
+        changed_late; /* … in front of the one that raised, in a trace that is to end there */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    PyObject **
+        numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
