@@ -274,8 +274,8 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK || tx->brk.cut ||
-        tx->modes) /* another way than the graph's: there is no state to be made */
+    /* Another way than the graph's, or a break that went back over what cannot be undone: there is no state to be made. */
+    if (st != ST_BREAK || tx->brk.cut || tx->modes || tx->changed != tx->changed_late)
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

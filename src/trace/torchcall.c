@@ -7,6 +7,7 @@
  */
 #include "trace/run.h"
 #include "torch/failure.h"
+#include "torch/rules.h"
 #include "trace/torchcall.h"
 #include "var/binops.h"
 #include "var/consts.h"
@@ -53,6 +54,7 @@ typedef struct Build {
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
+    bool ruled;      /* a shape rule has answered */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int64_t versions[64]; /* of their twins before the call … */
     uint64_t looks[64];   /* … and what they looked like */
@@ -377,20 +379,25 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
         return st;
     }
     TRY(st);
+    b->ruled = c.ruled;
     return tx_hold(tx, *result) ? ST_OK : ST_ERROR;
 }
 
 /* A trace that is to end where a graph raised ends there. What raises inside of a call that C code waits for could not be handled in
- * its frames. */
+ * its frames, and where a break goes back (rewind_break) the state at the operation cannot be made. */
 static Status stop_here(Tx *tx, const Node *n)
 {
-    if (tx->late && tx->graph.node.n == tx->late->node)
+    if (tx->late && tx->graph.node.n == tx->late->node) {
+        tx->changed_late = tx->changed;
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
+    }
     bool keeps = n->open || n->mutates_input || tx->changed;
-    if (keeps && (tx->nested > 0 || tx->modes || tx->turned) && (n->raises || n->open))
+    bool back = tx->held || !tx->top->resumable;
+    if (keeps && (back || tx->nested > 0 || tx->modes || tx->turned) &&
+        (n->raises || n->open))
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     if (n->open || n->mutates_input)
-        SET(tx, tx->changed, 1);
+        SET(tx, tx->changed, tx->changed + 1);
     return ST_OK;
 }
 
@@ -409,6 +416,21 @@ static bool float_power(Tx *tx, const Node *n)
     PyErr_Clear();
     Py_XDECREF(yes);
     return yes == Py_True;
+}
+
+/* Torch's inference takes what kernels do not: dtypes that a CPU kernel lacks, and some odd arguments. Its word is taken for
+ * the usual ones only; of an operation that has a rule, that is what the rule answers. */
+static bool lax(const Build *b, TorchOp op)
+{
+    if (b->ruled)
+        return false;
+    bool odd = op.rule != 0;
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        odd |= !meta_read(AS(TensorVar, b->metas[i])->meta, &m) ||
+               (m.dtype != D_F32 && m.dtype != D_F64);
+    }
+    return odd;
 }
 
 /* x.to(…) without another device: what remains is a cast, which raises for no data. */
@@ -485,6 +507,10 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
+    if (!n->raises && lax(b, op) && !only_casts(tx, n)) {
+        n->raises = true;
+        n->pure = false;
+    }
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)
@@ -522,7 +548,7 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, PyObject *device, Var **out)
 {
-    Build b = { .tx = tx };
+    Build b = { .tx = tx, .ruled = true };
     Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
     PyObject **reals;
     uint32_t id;

@@ -111,7 +111,9 @@ struct Tx {
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
     Ways ways;
-    uintptr_t changed; /* a node changes what is outside of the graph … */
+    uintptr_t changed; /* how many nodes change what is outside of the graph … */
+    uintptr_t
+        changed_late; /* … in front of the one that raised, in a trace that is to end there */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
     PyObject **

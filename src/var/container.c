@@ -155,6 +155,17 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
     return ST_OK;
 }
 
+Status count_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *found)
+{
+    *found = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        bool same;
+        TRY(item_equal(tx, items[i], item, &same));
+        *found += same;
+    }
+    return ST_OK;
+}
+
 Status drop_content(Tx *tx, Var *container)
 {
     Source *src = source_of(tx, container);

@@ -109,6 +109,7 @@ Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int
                      Var **out);
 Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item,
                  Py_ssize_t *at); /* -1: not there */
+Status count_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *found);
 /* "[" items joined by ", " "]" of reprs; `open`, `close` are ASCII. Constants only. */
 Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
                   const char *close, Var **out);

@@ -90,6 +90,17 @@ Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
     return ST_OK;
 }
 
+Status list_reverse(Tx *tx, ListVar *l)
+{
+    TRY(list_open(tx, l));
+    size_t n = l->items.n;
+    Var **items = tx_alloc(tx, sizeof(Var *) * (n + 1));
+    MEM(items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = l->items.v[n - 1 - i];
+    return list_write(tx, l, items, (Py_ssize_t)n);
+}
+
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
 {
     Var **copy = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));

@@ -106,6 +106,7 @@ Status list_open(Tx *tx, ListVar *l);
 Status tuple_of_known(Tx *tx, Var **v);
 Status list_push(Tx *tx, ListVar *l, Var *item);
 Status list_clear(Tx *tx, ListVar *l);
+Status list_reverse(Tx *tx, ListVar *l);
 /* All that an existing set or list holds goes, looked at or not. */
 Status drop_content(Tx *tx, Var *container);
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole content */

@@ -439,8 +439,10 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
     PyObject *count, *meta;
     TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
     Py_ssize_t size = PyObject_Size(meta);
-    if (size < 0)
-        return raise_now(tx);
+    if (size < 0) { /* only len() says that it was asked for a length */
+        PyErr_Clear();
+        return raise_type(tx, PyExc_TypeError, "iteration over a 0-d tensor");
+    }
     TRY(var_len(tx, self, &n));
     TRY(var_const(tx, n, &count));
     if (size > 4096)

@@ -304,6 +304,11 @@ typedef struct WeakVar {
     uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
 } WeakVar;
 
+typedef struct ByteArrayVar {
+    Var v;
+    PyObject *now; /* its content as bytes; journalled */
+} ByteArrayVar;
+
 #define AS(Type, var) ((Type *)(var))
 
 /* -- Making values ---------------------------------------------------------------- */
