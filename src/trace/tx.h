@@ -118,6 +118,7 @@ struct Tx {
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
     PyObject **
         numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
+    PtrMap number_nodes;             /* Expr -> its input of the graph (number.c) */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
