@@ -81,6 +81,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     FuncVar *fn;
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
+    tx->numbers = &p->numbers;
     tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;
@@ -111,8 +112,7 @@ typedef struct Again {
     uint64_t at; /* 0: no */
     Break why;   /* the text is ours */
     int tries;
-    bool no_modes;    /* without regions that only the real thing can leave open */
-    bool plain_seeds; /* the backend has refused a graph that sets one */
+    Ways ways;
 } Again;
 
 enum { MAX_TRIES = 8 };
@@ -144,9 +144,9 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
         st = emit_entry(tx, p, value, out);
     if (st == ST_BREAK && again(a, &tx->brk))
         return COMPILE_PLAIN;
-    if (st == ST_ERROR && !a->plain_seeds && hand_off_refused()) {
+    if (st == ST_ERROR && !a->ways.plain_nodes && hand_off_refused()) {
         PyErr_Clear();
-        return a->plain_seeds = true, COMPILE_AGAIN;
+        return a->ways.plain_nodes = true, COMPILE_AGAIN;
     }
     if (value == NULL) {
         late = tx->brk;
@@ -178,16 +178,24 @@ static CompileResult finish(Tx *tx, Point *p, Var *value, Again *a, Entry **out)
     return COMPILE_DONE;
 }
 
+/* The break came while a forward was traced beside the graph: in place it is taken where it is. */
+static bool inside_function(Tx *tx, const Again *a)
+{
+    return tx->apply_failed > a->ways.in_place && tx->apply_break == tx->brk.text;
+}
+
 static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
 {
     Var *value = NULL;
     Status st = trace(tx, &value);
     if (tx->modes && (st == ST_OK || (st == ST_BREAK && !p->options->fullgraph)))
-        return a->no_modes = true, COMPILE_AGAIN;
+        return a->ways.no_modes = true, COMPILE_AGAIN;
     if (st == ST_OK)
         return finish(tx, p, value, a, out);
     if (st != ST_BREAK)
         return COMPILE_ERROR;
+    if (inside_function(tx, a) && !p->options->fullgraph)
+        return a->ways.in_place = tx->apply_failed, COMPILE_AGAIN;
     if (p->options->fullgraph && tx->brk.id != BRK_UNCAUGHT) {
         report_raise(tx);
         return COMPILE_ERROR;
@@ -202,8 +210,7 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
     Status st = attach();
     if (st == ST_OK)
         st = tx_init(tx);
-    tx->no_modes = a->no_modes;
-    tx->plain_seeds = a->plain_seeds;
+    tx->ways = a->ways;
     if (st == ST_OK)
         st = begin(tx, p, func, slots, nslots, exc);
     if (st == ST_OK && a->at) {
@@ -263,12 +270,12 @@ static Status trace_late(Tx *tx, Point *p, PyFunctionObject *func, PyObject *con
     Var *value = NULL;
     TRY(tx_init(tx));
     tx->late = f;
-    tx->no_modes = f->no_modes;
+    tx->ways = f->ways;
     TRY(begin(tx, p, func, slots, nslots, exc));
     tx->break_at = 0;
     Status st = trace(tx, &value);
-    if (st != ST_BREAK || tx->brk.cut ||
-        tx->modes) /* another way than the graph's: there is no state to be made */
+    /* Another way than the graph's, or a break that went back over what cannot be undone: there is no state to be made. */
+    if (st != ST_BREAK || tx->brk.cut || tx->modes || tx->changed != tx->changed_late)
         return st == ST_ERROR ? ST_ERROR : ST_DECLINE;
     return emit_entry(tx, p, NULL, out);
 }

@@ -15,7 +15,7 @@ import types
 import torch
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
-from jedlik._random import out_of_graph
+from jedlik._nodes import out_of_graph
 
 frame_ids = itertools.count()
 

@@ -1,9 +1,10 @@
 /*
- * builtin/autograd.c -- torch.autograd.Function.apply: one node that calls the real thing.
+ * builtin/autograd.c -- torch.autograd.Function.apply: one node that calls the real thing, or forward in place.
  *
- * Takes: the class and its arguments. Gives: a node, so that autograd sees the user's backward. What comes out of it, and what it
- * asks of the world, is found by tracing forward and setup_context beside the graph: their nodes are dropped, their guards stay.
- * A forward with effects on anything else than its results breaks (rule 15: the node runs user code).
+ * Takes: the class and its arguments. Gives, where outputs are differentiable: a node, so that autograd sees the user's backward. What comes
+ * out of it, and what it asks of the world, is found by tracing forward and setup_context beside the graph: their nodes are dropped,
+ * their guards stay. A forward with effects on anything else than its results breaks (rule 15: the node runs user code).
+ * Else, and where that broke: jedlik._autograd's stand-in for apply(), which is traced like any function (function_stand_in).
  */
 #include "builtin/help.h"
 #include "torch/infer.h"
@@ -16,9 +17,20 @@ typedef struct Apply {
     Var *non_diff;    /* outputs marked as not differentiable, or NULL */
 } Apply;
 
+/* At the program's own line, not at that of torch's apply(). */
+static Status at_call(Tx *tx, Status st)
+{
+    const Frame *f = tx->top ? tx->top->up : NULL;
+    if (st == ST_BREAK && f != NULL) {
+        tx->brk.co = f->code->co;
+        tx->brk.line = code_near_line(f->code, (int)f->cur);
+    }
+    return st;
+}
+
 static Status decline(Tx *tx, const char *why)
 {
-    return graph_break(tx, BRK_TORCH_CALL, "autograd.Function that %s", why);
+    return at_call(tx, graph_break(tx, BRK_FUNCTION, "one that %s", why));
 }
 
 /* -- The context ------------------------------------------------------------ */
@@ -28,12 +40,14 @@ static Status requires_grad(Tx *tx, Var *v, bool *yes)
     PyObject *meta, *flag;
     *yes = false;
     TRY(var_real(tx, &v));
-    if (v->kind != &kind_tensor || !tx->grad)
+    if (v->kind != &kind_tensor)
         return ST_OK;
     TRY(tensor_meta(tx, AS(TensorVar, v), &meta));
     flag = tx_hold(tx, PyObject_GetAttrString(meta, "requires_grad"));
     TRY_PTR(flag);
     *yes = flag == Py_True;
+    if (tx->blurred && !*yes && (AS(TensorVar, v)->external || infer_unsure(meta)))
+        return graph_break(tx, BRK_LAYOUT, "%s", "requires_grad after a write");
     return ST_OK;
 }
 
@@ -42,35 +56,37 @@ static PyObject *name_of(Tx *tx, const char *text)
     return tx_hold(tx, PyUnicode_InternFromString(text));
 }
 
-/* A FunctionCtx stands for the real context, which is a node of autograd. */
-static Status make_context(Tx *tx, Apply *ap)
+/* One as real ones are; *any: what comes out is differentiable. */
+static Status context_new(Tx *tx, Var *cls, Var **args, Py_ssize_t n, bool *any, Var **out)
 {
-    PyObject *type = lookup_path(tx, "torch.autograd.function", "FunctionCtx");
     PyObject *needs = name_of(tx, "needs_input_grad");
-    Var **flags = tx_alloc(tx, (size_t)(ap->args->n + 1) * sizeof *flags), *tuple;
+    Var **flags = tx_alloc(tx, (size_t)(n + 1) * sizeof *flags), *tuple, *type;
     if (flags == NULL || needs == NULL)
         return ST_ERROR;
-    if (type == NULL || !PyType_Check(type))
+    *any = false;
+    TRY(var_getattr(tx, cls, name_of(tx, "_backward_cls"), &type));
+    TRY(var_real(tx, &type));
+    if (type->kind != &kind_class || type->real == NULL)
         return decline(tx, "this torch has otherwise");
-    for (int i = 0; i < ap->args->n; i++) {
+    for (Py_ssize_t i = 0; i < n; i++) {
         bool yes;
-        TRY(requires_grad(tx, ap->args->v[i], &yes));
-        ap->any_grad |= yes;
+        TRY(requires_grad(tx, args[i], &yes));
+        *any |= yes && tx->grad && !tx->inference;
         flags[i] = tx_bool(tx, yes);
     }
-    TRY(tuple_new(tx, flags, ap->args->n, &tuple));
-    TRY(object_new(tx, (PyTypeObject *)type, &ap->ctx));
-    return var_setattr(tx, ap->ctx, needs, tuple);
+    TRY(tuple_new(tx, flags, n, &tuple));
+    TRY(object_new(tx, (PyTypeObject *)type->real, out));
+    return var_setattr(tx, *out, needs, tuple);
 }
 
-/* *out NULL: the attribute was not set. */
-static Status context_attr(Tx *tx, Apply *ap, const char *name, Var **out)
+/* One of its C fields; *out NULL: it was not set. */
+static Status context_attr(Tx *tx, Var *ctx, const char *name, Var **out)
 {
-    DictVar *attrs;
-    PyObject *key = name_of(tx, name);
-    TRY_PTR(key);
-    TRY(attrs_of(tx, ap->ctx, &attrs));
-    return dict_get_str(tx, attrs, key, out);
+    TRY(var_getattr(tx, ctx, name_of(tx, name), out));
+    TRY(var_real(tx, out));
+    if (*out == tx->none)
+        *out = NULL;
+    return ST_OK;
 }
 
 /* -- forward, beside the graph ---------------------------------------------- */
@@ -114,6 +130,8 @@ static Status drop_nodes(Tx *tx, size_t from)
         Node *n = &tx->graph.node.v[i];
         if (n->mutates_input)
             return decline(tx, "writes to tensors from outside");
+        if (n->random && n->meta == Py_None && !hand_off_own(tx->backend))
+            return decline(tx, "sets random numbers");
         n->pure = n->beside = true;
         n->mutates = false;
     }
@@ -129,10 +147,10 @@ static Status trace_forward(Tx *tx, Apply *ap, Var **out)
     TRY(run_closed(tx, run_forward, ap, out));
     SET(tx, tx->grad, grad);
     SET(tx, tx->nops, nops);
-    TRY(context_attr(tx, ap, "dirty_tensors", &dirty));
+    TRY(context_attr(tx, ap->ctx, "dirty_tensors", &dirty));
     if (dirty != NULL)
         return decline(tx, "marks tensors as dirty");
-    TRY(context_attr(tx, ap, "non_differentiable", &ap->non_diff));
+    TRY(context_attr(tx, ap->ctx, "non_differentiable", &ap->non_diff));
     return drop_nodes(tx, nodes);
 }
 
@@ -220,7 +238,8 @@ static PyObject *target_of(Tx *tx, PyObject *cls)
     return tx_hold(tx, fn);
 }
 
-static Status apply(Tx *tx, const Args *a, Var **out)
+/* *known: what it gives is; a break behind that is one of the node. */
+static Status apply_node(Tx *tx, const Args *a, bool *known, Var **out)
 {
     Args rest = args_tail(a, 1);
     Apply ap = { .cls = a->v[0], .args = &rest };
@@ -229,13 +248,191 @@ static Status apply(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &ap.cls));
     if (ap.cls->kind != &kind_class || ap.cls->real == NULL)
         return ST_DECLINE;
-    TRY(make_context(tx, &ap));
+    TRY(context_new(tx, ap.cls, rest.v, rest.n, &ap.any_grad, &ap.ctx));
     TRY(trace_forward(tx, &ap, &result));
     TRY(outputs_meta(tx, &ap, result, &meta));
     target = target_of(tx, ap.cls->real);
     TRY_PTR(target);
+    *known = true;
     return torch_call_known(tx, target, (TorchOp){ .cls = TC_NODE, .user = true }, &rest,
                             meta, NULL, out);
+}
+
+/* A break inside is a reason to trace once more, with this forward in place. */
+static Status apply(Tx *tx, const Args *a, Var **out)
+{
+    uintptr_t number = tx->applies;
+    bool known = false;
+    Status st = apply_node(tx, a, &known, out);
+    if (st == ST_BREAK && !known) {
+        tx->apply_failed = number;
+        tx->apply_break = tx->brk.text;
+    }
+    return st;
+}
+
+/* -- In place ----------------------------------------------------------------- */
+
+static PyObject *own(Tx *tx, const char *name)
+{
+    PyObject *m = PyImport_ImportModule("jedlik._autograd");
+    PyObject *fn = m ? PyObject_GetAttrString(m, name) : NULL;
+    Py_XDECREF(m);
+    return tx_hold(tx, fn);
+}
+
+/* Is it Function.apply itself? */
+static bool is_apply(PyObject *fn)
+{
+    static PyObject *real;
+    if (real == NULL) {
+        PyObject *cls = torch_path("autograd.Function");
+        PyObject *m = cls ? PyObject_GetAttrString(cls, "apply") : NULL;
+        real = m && PyMethod_Check(m) ? Py_NewRef(PyMethod_GET_FUNCTION(m)) : Py_None;
+        PyErr_Clear();
+        Py_XDECREF(m);
+        Py_XDECREF(cls);
+    }
+    return fn == real;
+}
+
+/* Does the class have a setup_context of its own? *fits: arguments need no defaults then. */
+static Status has_setup(Tx *tx, Var *cls, Py_ssize_t n, bool *yes, bool *fits)
+{
+    PyObject *base = lookup_path(tx, "torch.autograd.function", "_SingleLevelFunction");
+    PyObject *plain =
+        base ? tx_hold(tx, PyObject_GetAttrString(base, "setup_context")) : NULL;
+    Var *setup, *forward;
+    TRY_PTR(plain);
+    TRY(var_getattr(tx, cls, name_of(tx, "setup_context"), &setup));
+    TRY(var_real(tx, &setup));
+    *yes = setup->real != plain;
+    *fits = true;
+    if (!*yes)
+        return ST_OK;
+    TRY(var_getattr(tx, cls, name_of(tx, "forward"), &forward));
+    TRY(var_real(tx, &forward));
+    if (forward->kind != &kind_func)
+        return *fits = false, ST_OK;
+    PyCodeObject *co = AS(FuncVar, forward)->co;
+    *fits = co->co_argcount == n && co->co_kwonlyargcount == 0 &&
+            (co->co_flags & (CO_VARARGS | CO_VARKEYWORDS)) == 0;
+    return ST_OK;
+}
+
+Status function_stand_in(Tx *tx, Var **fn, const Args *a)
+{
+    bool setup, fits, grad = false, yes;
+    if (!torch_ready || (*fn)->real == NULL || !is_apply((*fn)->real) || a->n < 1 ||
+        a->nkw)
+        return ST_OK;
+    Var *cls = a->v[0];
+    TRY(var_real(tx, &cls));
+    if (cls->kind != &kind_class || cls->real == NULL || AS(ClassVar, cls)->made)
+        return ST_OK;
+    for (int i = 1; i < a->n && tx->grad && !tx->inference; i++) {
+        TRY(requires_grad(tx, a->v[i], &yes));
+        grad |= yes;
+    }
+    if (grad)
+        SET(tx, tx->applies, tx->applies + 1);
+    if (grad && tx->applies != tx->ways.in_place)
+        return ST_OK;
+    TRY(has_setup(tx, cls, a->n - 1, &setup, &fits));
+    if (!fits)
+        return ST_OK;
+    PyObject *stand_in = own(tx, setup ? "apply_with_setup" : "apply");
+    TRY_PTR(stand_in);
+    return wrap_pinned(tx, stand_in, NULL, fn);
+}
+
+/* make_context(cls, args) */
+static Status begin(Tx *tx, const Args *a, Var **out)
+{
+    Var **args, *cls = a->v[0];
+    Py_ssize_t n;
+    bool any;
+    TRY(var_real(tx, &cls));
+    TRY(var_unpack(tx, a->v[1], &args, &n));
+    return context_new(tx, cls, args, n, &any, out);
+}
+
+/* Not an argument, not differentiable. */
+static Status as_it_is(Tx *tx, Var *v, Var **args, Py_ssize_t n, bool *yes)
+{
+    bool grad, same;
+    TRY(var_real(tx, &v));
+    *yes = true;
+    if (v->kind != &kind_tensor)
+        return ST_OK;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Var *arg = args[i];
+        TRY(var_real(tx, &arg));
+        if (arg->kind != &kind_tensor)
+            continue;
+        TRY(tensor_is(tx, arg, v, &same));
+        *yes &= !same;
+    }
+    TRY(requires_grad(tx, v, &grad));
+    *yes &= !grad;
+    return ST_OK;
+}
+
+/* What is not differentiable keeps nothing. */
+static Status forget_fields(Tx *tx, Var *ctx)
+{
+    static const char *const names[] = { "to_save", "non_differentiable",
+                                         "saved_for_forward" };
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        Var *was;
+        TRY(context_attr(tx, ctx, names[i], &was));
+        if (was != NULL)
+            TRY(var_setattr(tx, ctx, name_of(tx, names[i]), tx->none));
+    }
+    return ST_OK;
+}
+
+/* is_settled(ctx, args, out): does autograd give back what forward has given, as it is? */
+static Status settled(Tx *tx, const Args *a, Var **out)
+{
+    Var **args, **items, *ctx = a->v[0], *result = a->v[2], *dirty;
+    Py_ssize_t n, nitems = 1;
+    bool yes;
+    *out = tx_bool(tx, false);
+    TRY(var_real(tx, &ctx));
+    TRY(var_real(tx, &result));
+    TRY(var_unpack(tx, a->v[1], &args, &n));
+    for (Py_ssize_t i = 0; i < n && tx->grad && !tx->inference; i++) {
+        TRY(requires_grad(tx, args[i], &yes));
+        if (yes)
+            return ST_OK;
+    }
+    if (ctx->kind != &kind_object || ctx->real)
+        return ST_OK;
+    TRY(context_attr(tx, ctx, "dirty_tensors", &dirty));
+    if (dirty != NULL)
+        return ST_OK;
+    items = &result;
+    if (result->kind == &kind_tuple)
+        TRY(var_unpack(tx, result, &items, &nitems));
+    else if (PyType_HasFeature(result->type, Py_TPFLAGS_TUPLE_SUBCLASS))
+        return ST_OK;
+    for (Py_ssize_t i = 0; i < nitems; i++) {
+        TRY(as_it_is(tx, items[i], args, n, &yes));
+        if (!yes)
+            return ST_OK;
+    }
+    *out = tx_bool(tx, true);
+    return forget_fields(tx, ctx);
+}
+
+static Status attach(Tx *tx, const Args *a, Var **out)
+{
+    Var *cls = a->v[0];
+    TRY(var_real(tx, &cls));
+    const char *name =
+        cls->kind == &kind_class ? ((PyTypeObject *)cls->real)->tp_name : "";
+    return at_call(tx, graph_break(tx, BRK_FUNCTION, "%s", name));
 }
 
 /* Outside of functorch's transforms, which the ambient guard rules out, nothing is wrapped. */
@@ -246,6 +443,9 @@ static Status unwrap_if_dead(Tx *tx, const Args *a, Var **out)
 }
 
 const Handler handlers_autograd[] = {
+    { "jedlik._autograd.make_context", 2, 2, begin, NULL },
+    { "jedlik._autograd.is_settled", 3, 3, settled, NULL },
+    { "jedlik._autograd.attach_to", 4, 4, attach, NULL },
     { "torch._C._FunctionBase.apply", 1, -1, apply, NULL },
     { "torch._C._functorch.unwrap_if_dead", 1, 1, unwrap_if_dead, NULL },
     { 0 },

@@ -171,7 +171,8 @@ static Status hash_(Tx *tx, const Args *a, Var **out)
             return fold_wrap(tx, hash_number(value), out);
         }
         if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
-            v->kind == &kind_weakproxy) {
+            v->kind == &kind_weakproxy ||
+            v->type->tp_hash == PyObject_HashNotImplemented) {
             TRY(var_hash(tx, v, &key, &h)); /* a frozenset, or the TypeError */
             return const_int(tx, h, out);
         }
@@ -242,6 +243,23 @@ static Status locals_(Tx *tx, const Args *a, Var **out)
         return ST_OK;
     return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "locals()");
 }
+/* dir(x) by the __dir__ of a class in Python: a sorted list of what that gives. */
+static Status dir_of(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("__dir__")), *f;
+    Var *names, *sorted;
+    TRY_PTR(name);
+    TRY(var_real(tx, &a->v[0]));
+    TRY(type_lookup(tx, a->v[0]->type, name, &f));
+    if (f == NULL || !PyFunction_Check(f))
+        return ST_DECLINE;
+    TRY(var_call_special(tx, a->v[0], "__dir__", NULL, 0, &names));
+    PyObject *fn = PyDict_GetItemString(PyEval_GetBuiltins(), "sorted");
+    TRY_PTR(fn);
+    TRY(wrap_pinned(tx, fn, NULL, &sorted));
+    return var_call1(tx, sorted, names, out);
+}
+
 static Status dir_(Tx *tx, const Args *a, Var **out)
 {
     return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "dir()");
@@ -345,6 +363,7 @@ const Handler handlers_core[] = {
     { "builtins.vars", 0, 0, locals_, NULL },
     { "builtins.locals", 0, 0, locals_, NULL },
     { "builtins.dir", 0, 0, dir_, NULL },
+    { "builtins.dir", 1, 1, dir_of, NULL },
     { "builtins.globals", 0, 0, globals_, NULL },
     { "builtins.id", 1, 1, id_, NULL },
     { "builtins.hash", 1, 1, hash_, NULL },

@@ -133,13 +133,7 @@ static Status reverse(Tx *tx, const Args *a, Var **out)
     ListVar *l;
     Py_ssize_t maxlen;
     TRY(deque_self(tx, a, &l, &maxlen));
-    TRY(list_open(tx, l));
-    size_t n = l->items.n;
-    Var **items = tx_alloc(tx, sizeof(Var *) * (n + 1));
-    MEM(items);
-    for (size_t i = 0; i < n; i++)
-        items[i] = l->items.v[n - 1 - i];
-    TRY(list_write(tx, l, items, (Py_ssize_t)n));
+    TRY(list_reverse(tx, l));
     return give_none(tx, out);
 }
 
@@ -164,14 +158,10 @@ static Status copy(Tx *tx, const Args *a, Var **out)
 static Status count(Tx *tx, const Args *a, Var **out)
 {
     ListVar *l;
-    Py_ssize_t maxlen, found = 0;
-    bool same;
+    Py_ssize_t maxlen, found;
     TRY(deque_self(tx, a, &l, &maxlen));
     TRY(list_open(tx, l));
-    for (size_t i = 0; i < l->items.n; i++) {
-        TRY(item_equal(tx, l->items.v[i], a->v[1], &same));
-        found += same;
-    }
+    TRY(count_item(tx, l->items.v, (Py_ssize_t)l->items.n, a->v[1], &found));
     return const_int(tx, found, out);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "var/bytearray.h"
 #include "var/consts.h"
 
 static PathTable pure;
@@ -122,6 +123,7 @@ bool fold_possible(Var *v)
         return v->type == &PyTuple_Type &&
                all_possible(AS(TupleVar, v)->items, AS(TupleVar, v)->n);
     case KIND_slice: return all_possible(AS(SliceVar, v)->part, 3);
+    case KIND_bytearray: return true; /* a copy of it */
     default: return false;
     }
 }
@@ -137,6 +139,8 @@ Status fold_value(Tx *tx, Var *v, PyObject **out)
     if (!fold_possible(v))
         return ST_OK;
     TRY(var_real(tx, &v));
+    if (v->kind == &kind_bytearray)
+        return (*out = bytearray_real(tx, v)) ? ST_OK : ST_ERROR;
     if (v->real && (fixed_class(v->real) || const_object(v->real))) {
         *out = v->real;
         return ST_OK;

@@ -52,6 +52,7 @@ typedef struct Handler {
     X(checkpoint)                                                                        \
     X(sdpa)                                                                              \
     X(random)                                                                            \
+    X(parameter)                                                                         \
     X(context)                                                                           \
     X(weak)                                                                              \
     X(heap)                                                                              \
@@ -75,6 +76,8 @@ Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 Status illegal_call(Tx *tx, PyObject *callable, const Args *a);
 /* Changes the arguments of a call of a Python function that is to be traced otherwise than plainly (optim.c). */
 Status optim_adjust(Tx *tx, PyObject *fn, Args *a);
+/* autograd.c: the function that is traced in the place of autograd.Function.apply, if its forward is to be traced in place. */
+Status function_stand_in(Tx *tx, Var **fn, const Args *a);
 int optim_init(void);
 /* A keyword argument's value or NULL. */
 Var *args_kw(const Args *a, const char *name);

@@ -69,6 +69,17 @@ PyObject *lookup_path(Tx *tx, const char *module, const char *name)
     return tx_keep(tx, PyDict_GetItemString(PyModule_GetDict(m), name));
 }
 
+Status node_target(Tx *tx, const char *name, const char *what, PyObject **out)
+{
+    if (tx->backend == NULL || tx->ways.plain_nodes || !hand_off_replays(tx->backend))
+        return graph_break(tx, BRK_MODE,
+                           "%s, which this backend's graphs cannot have as a node", what);
+    PyObject *m = PyImport_ImportModule("jedlik._nodes");
+    *out = tx_hold(tx, m ? PyObject_GetAttrString(m, name) : NULL);
+    Py_XDECREF(m);
+    return *out ? ST_OK : ST_ERROR;
+}
+
 /* -- Closed runs ---------------------------------------------------------- */
 
 /* Pending changes of these kinds are seen by those who read them (tx->foreign); an iterator is read by nobody else. */

@@ -40,6 +40,10 @@ Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out);
 /* Object of a dotted path in a loaded module, held by the trace; NULL without exception if there is none. */
 PyObject *lookup_path(Tx *tx, const char *module, const char *name);
 
+/* A function of jedlik._nodes as a node's target: only a graph whose operations are called one by one can have it, for others that is a
+ * break. `what`: for the reason. */
+Status node_target(Tx *tx, const char *name, const char *what, PyObject **out);
+
 /* Existing or constant object behind the value whose identity the trace may rely on: classes, functions, modules, constants. */
 static inline PyObject *known_object(Var *v)
 {

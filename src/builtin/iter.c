@@ -172,7 +172,7 @@ static Status reversed_(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &a->v[0]));
     v = a->v[0];
     if (v->kind == &kind_object || v->kind == &kind_list || v->kind == &kind_dict ||
-        v->kind == &kind_dictview)
+        v->kind == &kind_dictview || v->kind == &kind_class)
         return reversed_object(tx, v, out);
     if (v->kind == &kind_tuple) {
         TRY(items_peek(tx, v, &items, &n, &known));

@@ -6,6 +6,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "var/bytearray.h"
 
 static PathTable rows;
 
@@ -119,6 +120,8 @@ Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
     Status st = run_rows(tx, paths_find(&rows, callable), a, out);
     if (st == ST_DECLINE)
         st = exc_match(tx, callable, a, out);
+    if (st == ST_DECLINE)
+        st = bytearray_method(tx, callable, a, out);
     return st != ST_DECLINE ? st : call_unbound(tx, callable, a, out);
 }
 

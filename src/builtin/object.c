@@ -4,6 +4,7 @@
 #include "builtin/help.h"
 #include "builtin/paths.h"
 #include "var/call.h"
+#include "var/namespace.h"
 #include "var/type.h"
 
 static Status none(Tx *tx, Var **out)
@@ -461,7 +462,56 @@ static Status deepcopy(Tx *tx, const Args *a, Var **out)
     return deep(&c, a->v[0], out);
 }
 
+/* -- types.SimpleNamespace ----------------------------------------------------- */
+
+static Status namespace_new(Tx *tx, const Args *a, Var **out)
+{
+    PyTypeObject *t;
+    TRY(class_arg(tx, a->v[0], &t));
+    return t == NULL ? ST_DECLINE : object_make(tx, t, out);
+}
+
+static Status namespace_init(Tx *tx, const Args *a, Var **out)
+{
+    DictVar *d;
+    TRY(var_real(tx, &a->v[0]));
+    if (!is_namespace(a->v[0]))
+        return ST_DECLINE;
+    if (a->n > 1)
+        return raise_type(tx, PyExc_TypeError, "no positional arguments expected");
+    TRY(attrs_of(tx, a->v[0], &d));
+    for (int i = 0; i < a->nkw; i++)
+        TRY(dict_set_str(tx, d, PyTuple_GET_ITEM(a->kwnames, i), a->v[a->n + i]));
+    return none(tx, out);
+}
+
+static Status namespace_text(Tx *tx, const Args *a, Var **out)
+{
+    TRY(var_real(tx, &a->v[0]));
+    return is_namespace(a->v[0]) ? namespace_repr(tx, a->v[0], out) : ST_DECLINE;
+}
+
+static Status namespace_eq(Tx *tx, const Args *a, Var **out)
+{
+    TRY(var_real(tx, &a->v[0]));
+    TRY(var_real(tx, &a->v[1]));
+    return is_namespace(a->v[0]) ? namespace_compare(tx, a->v[0], a->v[1], Py_EQ, out)
+                                 : ST_DECLINE;
+}
+
+/* What object says, and who asks super(): there is no opinion. */
+static Status subclass_hook(Tx *tx, const Args *a, Var **out)
+{
+    *out = tx->notimpl;
+    return ST_OK;
+}
+
 const Handler handlers_object[] = {
+    { "builtins.object.__subclasshook__", 1, -1, subclass_hook, NULL },
+    { "types.SimpleNamespace.__repr__", 1, 1, namespace_text, NULL },
+    { "types.SimpleNamespace.__eq__", 2, 2, namespace_eq, NULL },
+    { "types.SimpleNamespace.__new__", 1, -1, namespace_new, ANY_KW },
+    { "types.SimpleNamespace.__init__", 1, -1, namespace_init, ANY_KW },
     { "builtins.object", 0, 0, object_call, NULL },
     { "builtins.object.__new__", 1, -1, object_new_, ANY_KW },
     { "builtins.object.__init__", 1, -1, object_init, ANY_KW },

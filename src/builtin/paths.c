@@ -82,23 +82,48 @@ static PyObject *resolve(PathTable *t, const char *path, bool *all)
 
 /* -- Registering ------------------------------------------------------------ */
 
-int paths_add_object(PathTable *t, PyObject *obj, const void *row)
+/* What all objects made of one function of a C module share: a module that is imported afresh makes new ones. NULL: obj is
+ * no such function. */
+static const void *definition(PyObject *obj)
+{
+    if (!PyCFunction_CheckExact(obj))
+        return NULL;
+    const PyCFunctionObject *f = (const PyCFunctionObject *)obj;
+    if (f->m_self == NULL || !PyModule_CheckExact(f->m_self))
+        return NULL;
+    const PyModuleDef *def = PyModule_GetDef(f->m_self);
+    PyErr_Clear();
+    for (const PyMethodDef *m = def ? def->m_methods : NULL; m && m->ml_name; m++)
+        if (m == f->m_ml)
+            return m;
+    return NULL;
+}
+
+static int add_key(PathTable *t, const void *key, const void *row)
 {
     PathHit *hit = arena_alloc(&t->arena, sizeof *hit);
-    if (hit == NULL || arena_hold(&t->arena, Py_NewRef(obj)) == NULL)
+    if (hit == NULL)
         return -1;
     hit->row = row;
     void *first = NULL;
-    if (ptrmap_get(&t->map, obj, &first)) {
+    if (ptrmap_get(&t->map, key, &first)) {
         PathHit *last = first;
         while (last->next)
             last = last->next;
         last->next = hit;
         return 0;
     }
-    bool ok = ptrmap_put(&t->map, &t->arena, &t->journal, obj, hit);
+    bool ok = ptrmap_put(&t->map, &t->arena, &t->journal, key, hit);
     t->journal.n = 0;
     return ok ? 0 : -1;
+}
+
+int paths_add_object(PathTable *t, PyObject *obj, const void *row)
+{
+    const void *def = definition(obj);
+    if (arena_hold(&t->arena, Py_NewRef(obj)) == NULL || add_key(t, obj, row) < 0)
+        return -1;
+    return def ? add_key(t, def, row) : 0;
 }
 
 static bool c_callable(PyObject *o)
@@ -187,5 +212,8 @@ const PathHit *paths_find(PathTable *t, PyObject *obj)
         retry(t);
     }
     void *hit = NULL;
-    return ptrmap_get(&t->map, obj, &hit) ? hit : NULL;
+    if (ptrmap_get(&t->map, obj, &hit))
+        return hit;
+    const void *def = definition(obj);
+    return def && ptrmap_get(&t->map, def, &hit) ? hit : NULL;
 }

@@ -29,7 +29,7 @@ typedef struct PathTable {
 /* "module.attr.attr"; a last component `*`: every C callable in the module or class. 0, or -1 with MemoryError. */
 int paths_add(PathTable *t, const char *path, const void *row);
 int paths_add_object(PathTable *t, PyObject *obj, const void *row);
-/* First row of the object, or NULL. */
+/* First row of the object, or NULL. Functions of C modules are known by their definition as well. */
 const PathHit *paths_find(PathTable *t, PyObject *obj);
 
 /* Raw class attribute along the MRO, without touching the type's caches. Borrowed or NULL. */

@@ -9,29 +9,13 @@
 #include "torch/infer.h"
 #include "trace/torchcall.h"
 
-static Status in_graph(Tx *tx, const char *what)
+/* fn(arg), which gives nothing. */
+static Status node(Tx *tx, PyObject *fn, GArg *arg, bool raises)
 {
-    if (tx->backend && !tx->plain_seeds && hand_off_replays(tx->backend))
-        return ST_OK;
-    return graph_break(tx, BRK_MODE,
-                       "%s: this backend's graphs cannot set random numbers", what);
-}
-
-static PyObject *target(Tx *tx, const char *name)
-{
-    PyObject *m = PyImport_ImportModule("jedlik._random");
-    PyObject *fn = m ? PyObject_GetAttrString(m, name) : NULL;
-    Py_XDECREF(m);
-    return tx_hold(tx, fn);
-}
-
-/* name(arg), which gives nothing. */
-static Status node(Tx *tx, const char *name, GArg *arg, bool raises)
-{
-    Node n = { .kind = NODE_FUNCTION, .nargs = 1, .args = arg, .meta = Py_None };
+    Node n = {
+        .kind = NODE_FUNCTION, .target = fn, .nargs = 1, .args = arg, .meta = Py_None
+    };
     uint32_t id;
-    n.target = target(tx, name);
-    TRY_PTR(n.target);
     return torch_node(tx, &n,
                       (TorchOp){ .cls = TC_NODE, .random = true, .total = !raises }, &id);
 }
@@ -46,18 +30,6 @@ static bool fits(PyObject *seed)
     bool ok = over >= 0 && !PyErr_Occurred();
     PyErr_Clear();
     return ok;
-}
-
-static Status number_input(Tx *tx, ScalarVar *s, GArg *arg)
-{
-    Node n = { .kind = NODE_INPUT,
-               .src = s->v.src,
-               .expr = s->e,
-               .example = s->e->value,
-               .meta = Py_None,
-               .pure = true };
-    arg->tag = GA_NODE;
-    return graph_add(&tx->graph, n, &arg->node);
 }
 
 /* The generator that the real function returns. */
@@ -81,6 +53,7 @@ static Status default_generator(Tx *tx, Var **out)
 static Status manual_seed(Tx *tx, const Args *a, Var **out)
 {
     Var *seed = args_get(a, 0, "seed"), *generator;
+    PyObject *fn;
     GArg *arg = tx_alloc(tx, sizeof *arg);
     TRY_PTR(arg);
     if (seed == NULL)
@@ -90,11 +63,11 @@ static Status manual_seed(Tx *tx, const Args *a, Var **out)
     if ((!lazy && seed->kind != &kind_const) || seed->type != &PyLong_Type)
         return ST_DECLINE;
     TRY(default_generator(tx, &generator));
-    TRY(in_graph(tx, "torch.manual_seed"));
+    TRY(node_target(tx, "manual_seed", "torch.manual_seed", &fn));
     *arg = (GArg){ .tag = GA_CONST, .obj = seed->real };
     if (lazy)
-        TRY(number_input(tx, AS(ScalarVar, seed), arg));
-    TRY(node(tx, "manual_seed", arg, lazy || !fits(seed->real)));
+        TRY(number_input(tx, AS(ScalarVar, seed), false, arg));
+    TRY(node(tx, fn, arg, lazy || !fits(seed->real)));
     *out = generator;
     return ST_OK;
 }
@@ -102,14 +75,13 @@ static Status manual_seed(Tx *tx, const Args *a, Var **out)
 static Status get_state(Tx *tx, const Args *a, Var **out)
 {
     PyObject *state, *meta, *device, *fn;
-    TRY(in_graph(tx, "torch.get_rng_state"));
+    TRY(node_target(tx, "get_rng_state", "torch.get_rng_state", &fn));
     state = tx_hold(tx, generator_state());
     if (state == NULL)
         return ST_DECLINE;
     meta = tx_hold(tx, infer_twin(state));
     device = tx_hold(tx, meta_device(state));
-    fn = target(tx, "get_rng_state");
-    if (meta == NULL || device == NULL || fn == NULL)
+    if (meta == NULL || device == NULL)
         return ST_ERROR;
     TorchOp op = { .cls = TC_NODE, .random = true, .total = true };
     return torch_call_known(tx, fn, op, a, meta, device, out);
@@ -118,6 +90,7 @@ static Status get_state(Tx *tx, const Args *a, Var **out)
 static Status set_state(Tx *tx, const Args *a, Var **out)
 {
     Var *state = args_get(a, 0, "new_state");
+    PyObject *fn;
     GArg *arg = tx_alloc(tx, sizeof *arg);
     TRY_PTR(arg);
     if (state == NULL)
@@ -125,10 +98,10 @@ static Status set_state(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &state));
     if (state->kind != &kind_tensor)
         return ST_DECLINE;
-    TRY(in_graph(tx, "torch.set_rng_state"));
+    TRY(node_target(tx, "set_rng_state", "torch.set_rng_state", &fn));
     arg->tag = GA_NODE;
     TRY(tensor_node(tx, AS(TensorVar, state), &arg->node));
-    TRY(node(tx, "set_rng_state", arg, true));
+    TRY(node(tx, fn, arg, true));
     *out = tx_none(tx);
     return ST_OK;
 }

@@ -2,6 +2,7 @@
  * builtin/seq.c -- list, tuple and slice: constructors and methods.
  */
 #include "builtin/parts.h"
+#include "var/bytearray.h"
 
 /* -- Shared ---------------------------------------------------------------------- */
 
@@ -242,13 +243,7 @@ static Status clear(Tx *tx, const Args *a, Var **out)
 static Status reverse(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    TRY(list_open(tx, l));
-    size_t n = l->items.n;
-    Var **items = tx_alloc(tx, sizeof(Var *) * (n + 1));
-    MEM(items);
-    for (size_t i = 0; i < n; i++)
-        items[i] = l->items.v[n - 1 - i];
-    TRY(list_write(tx, l, items, (Py_ssize_t)n));
+    TRY(list_reverse(tx, l));
     return give_none(tx, out);
 }
 
@@ -319,15 +314,12 @@ static Status tuple_index(Tx *tx, const Args *a, Var **out)
 static Status count(Tx *tx, const Args *a, Var **out)
 {
     Var **items;
-    Py_ssize_t n, found = 0;
-    bool known, same;
+    Py_ssize_t n, found;
+    bool known;
     TRY(items_peek(tx, a->v[0], &items, &n, &known));
     if (!known)
         return ST_DECLINE;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        TRY(item_equal(tx, items[i], a->v[1], &same));
-        found += same;
-    }
+    TRY(count_item(tx, items, n, a->v[1], &found));
     return const_int(tx, found, out);
 }
 
@@ -448,7 +440,35 @@ static Status len_(Tx *tx, const Args *a, Var **out)
     return var_len(tx, a->v[0], out);
 }
 
+static Status from_hex(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *text, *made;
+    TRY(var_real(tx, &a->v[0]));
+    TRY(var_const(tx, a->v[1], &text));
+    if (a->v[0]->real != (PyObject *)&PyByteArray_Type || text == NULL)
+        return ST_DECLINE;
+    made = tx_hold(tx, PyObject_CallMethod(a->v[0]->real, "fromhex", "O", text));
+    return made ? bytearray_like(tx, made, out) : raise_now(tx);
+}
+
+/* b",".join(parts) with a bytearray among the parts. */
+static Status join_bytes(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *sep, *parts;
+    TRY(var_const(tx, a->v[0], &sep));
+    if (sep == NULL || !PyBytes_CheckExact(sep))
+        return ST_DECLINE;
+    TRY(bytearray_parts(tx, a->v[1], &parts));
+    if (parts == NULL)
+        return ST_DECLINE;
+    PyObject *r = PyObject_CallMethod(sep, "join", "O", parts);
+    return r ? const_new(tx, r, out) : raise_now(tx);
+}
+
 const Handler handlers_seq[] = {
+    { "builtins.bytes.join", 2, 2, join_bytes, NULL },
+    { "builtins.bytearray", 0, 3, bytearray_make, "source encoding errors" },
+    { "builtins.bytearray.fromhex", 2, 2, from_hex, NULL },
     { "builtins.len", 1, 1, len_, NULL },
     { "builtins.list", 0, 1, list_, NULL },
     { "builtins.list.__new__", 1, -1, list_new_, ANY_KW },

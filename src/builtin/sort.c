@@ -49,6 +49,7 @@ static Status all_plain(Tx *tx, Var **keys, Py_ssize_t n, bool *yes)
 static Status less(Tx *tx, Var **keys, Py_ssize_t a, Py_ssize_t b, bool *yes)
 {
     Var *r;
+    TRY(tx_worked(tx, 1));
     TRY(var_compare(tx, keys[a], keys[b], Py_LT, &r));
     return var_truth(tx, r, yes);
 }

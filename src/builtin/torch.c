@@ -267,7 +267,7 @@ static Status inference_enter(Tx *tx, const Args *a, Var **out)
     };
     TRY(var_real(tx, &m->self));
     TRY(constant_attr(tx, m->self, "mode", &on));
-    if (tx->no_modes || m->self->real || on == NULL || !PyBool_Check(on))
+    if (tx->ways.no_modes || m->self->real || on == NULL || !PyBool_Check(on))
         return mode(tx, a, out);
     TRY(switch_mode(tx, "_enter_inference_mode", (GArg){ .tag = GA_CONST, .obj = on },
                     &m->node));

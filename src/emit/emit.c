@@ -278,16 +278,6 @@ static Status write_ambient(Emit *e)
     return write_kernels(e);
 }
 
-/* What of the ambient state the graph changes while it runs. */
-static uint8_t switches_of(const Graph *g)
-{
-    uint8_t all = 0;
-    for (size_t i = 0; i < g->node.n; i++)
-        if (g->node.v[i].live)
-            all |= g->node.v[i].switches;
-    return all;
-}
-
 static Status compose(Emit *e, Var *value)
 {
     declare_args(e);
@@ -363,11 +353,11 @@ static Status fill_entry(Emit *e, Var *value, Entry *x)
     TRY(emit_note_guards(e, x->guards));
     x->pure = is_pure(&tx->graph);
     x->late = fx_keeps(x->graph);
-    x->no_modes = tx->no_modes;
+    x->ways = tx->ways;
     x->draws = (x->pure || !tx->foreign_graph || fx_reverts(x->graph)) &&
                draws(&tx->graph, tx->foreign_graph);
     x->nops = e->nops;
-    x->switches = e->nops ? switches_of(&tx->graph) : 0;
+    x->switches = e->nops ? graph_switches(&tx->graph) : 0;
     return value ? ST_OK : emit_exit(e, &x->exit);
 }
 

@@ -31,13 +31,16 @@ Status emit_export(Emit *e, Source *src, Expr *expr, int *index)
         src = expr->src;
         expr = NULL;
     }
-    for (size_t i = 0; i < e->exports.n; i++)
-        if (e->exports.v[i].src == src && e->exports.v[i].expr == expr) {
-            *index = (int)i;
-            return ST_OK;
-        }
+    void *known, *what = expr ? (void *)expr : (void *)src;
+    if (ptrmap_get(&e->exported, what, &known)) {
+        *index = (int)(uintptr_t)known;
+        return ST_OK;
+    }
     assert(e->code == NULL);
     *index = (int)e->exports.n;
+    if (!ptrmap_put(&e->exported, &e->tx->arena, &e->tx->journal, what,
+                    (void *)e->exports.n))
+        return ST_ERROR;
     return EMIT_PUSH(e, &e->exports, (Export){ .src = expr ? NULL : src, .expr = expr });
 }
 

@@ -67,6 +67,7 @@ struct Emit {
     size_t filled;
     VEC(Item *) renewed;
     VEC(Export) exports;
+    PtrMap exported;       /* Source or Expr -> its place in exports */
     VEC(uint32_t) outputs; /* graph nodes, in the order of the output tuple */
     VEC(Effect) effects;
     PtrMap told;  /* changed values whose effects are listed */

@@ -128,6 +128,14 @@ Status build_list_fill(Emit *e, Item *it)
     return ST_OK;
 }
 
+Status build_bytearray(Emit *e, Item *it)
+{
+    TRY(put_callee(e, (PyObject *)&PyByteArray_Type));
+    put_const(e, AS(ByteArrayVar, it->v)->now);
+    put_call(e, 1);
+    return ST_OK;
+}
+
 /* -- Dicts and views --------------------------------------------------------------------------- */
 
 static Status put_map(Emit *e, DictVar *d, bool empty)

@@ -30,9 +30,8 @@ bool build_class_late(Var *v)
     return c->writes.n || c->made->abc;
 }
 
-static Status put_store(Emit *e, const Item *it, const KeyEntry *k)
+static Status put_store(Emit *e, const Item *it, const KeyEntry *k, bool gone)
 {
-    bool gone = k->value == &made_deleted;
     put_helper(e, gone ? HELPER_del_class : HELPER_set_class);
     put_self(e, it);
     TRY(emit_load_obj(e, k->id));
@@ -53,8 +52,13 @@ Status build_class_fill(Emit *e, Item *it)
         put_call(e, 1);
         put(e, OP_POP_TOP, 0);
     }
-    for (size_t at = 0; (k = keymap_next(&c->writes, &at));)
-        TRY(put_store(e, it, k));
+    for (size_t at = 0; (k = keymap_next(&c->made->again, &at));)
+        TRY(put_store(e, it, k, true));
+    for (size_t at = 0; (k = keymap_next(&c->writes, &at));) {
+        bool gone = k->value == &made_deleted;
+        if (!gone || !keymap_find_id(&c->made->again, k->id))
+            TRY(put_store(e, it, k, gone));
+    }
     return ST_OK;
 }
 

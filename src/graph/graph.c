@@ -27,6 +27,15 @@ static void mark_arg(Graph *g, const GArg *a)
         mark_arg(g, &a->items[i]);
 }
 
+uint8_t graph_switches(const Graph *g)
+{
+    uint8_t all = 0;
+    for (size_t i = 0; i < g->node.n; i++)
+        if (g->node.v[i].live)
+            all |= g->node.v[i].switches;
+    return all;
+}
+
 uint32_t graph_hazard(const Graph *g)
 {
     bool changed = false;

@@ -56,6 +56,7 @@ typedef struct Node {
     PyObject *kwnames; /* tuple of str or NULL */
     Source *src;       /* NODE_INPUT */
     struct Expr *expr; /* NODE_INPUT: a number, of whatever value; NULL: a tensor */
+    bool as_tensor; /* NODE_INPUT: backends are given the number as a tensor without dimensions */
     PyObject *example; /* NODE_INPUT: the real tensor or number seen, borrowed */
     PyObject *
         meta; /* inferred result: meta tensor(s), held by the arena; NULL while pending */
@@ -69,6 +70,14 @@ typedef struct Node {
     int line;
 } Node;
 
+/* What a trace leaves to the real thing, because one before it came to no good end. One that is to go the same way has the same. */
+typedef struct Ways {
+    bool no_modes; /* regions of inference mode: a trace ended in an open one */
+    bool plain_nodes; /* seeds, parameters: the backend has refused a graph with such a node */
+    uintptr_t
+        in_place; /* number of the autograd.Function (Tx.applies) whose forward is traced in place and broke beside the graph */
+} Ways;
+
 typedef struct Graph {
     Arena *arena;
     Journal *journal;
@@ -80,6 +89,8 @@ typedef struct Graph {
 Status graph_add(Graph *g, Node n, uint32_t *id);
 /* Marks what the outputs and impure nodes need; returns how many operation nodes stay. */
 int graph_prune(Graph *g, const uint32_t *outputs, int noutputs);
+/* What of torch's ambient state the live nodes change while they run: SWITCHES_. */
+uint8_t graph_switches(const Graph *g);
 /* 1 + index of the last node that may raise when something outside of the graph has been changed; 0: none (rule 13). */
 uint32_t graph_hazard(const Graph *g);
 /* "v0 = input L['x'] ; v1 = torch.sin v0", one node a line, live nodes only, numbered in order. */

@@ -4,7 +4,7 @@
 #include "guard/expr.h"
 #include "base/same.h"
 
-enum { FIRST_BUCKETS = 64, LARGEST_SHIFT = 64, LARGEST_POWER = 16 };
+enum { EXPR_MAX_TEXT = 500, FIRST_BUCKETS = 64, LARGEST_SHIFT = 64, LARGEST_POWER = 16 };
 
 int exprs_init(Exprs *t, Arena *arena)
 {
@@ -59,6 +59,26 @@ static Expr *find(Exprs *t, const Expr *like)
     return e;
 }
 
+static uint32_t walks; /* marks of different walks differ for 2**32 of them */
+
+static unsigned count(Expr *e, uint32_t mark)
+{
+    if (e == NULL || e->seen == mark)
+        return 0;
+    e->seen = mark;
+    return 1 + count(e->a, mark) + count(e->b, mark);
+}
+
+/* What both operands are made of counts once; looked at only where that decides something. */
+static uint16_t size_of(Expr *e)
+{
+    unsigned size =
+        1u + (e->a ? e->a->size : 0) + (e->b && e->b != e->a ? e->b->size : 0);
+    if (size > EXPR_MAX_SIZE && e->b)
+        size = count(e, ++walks);
+    return size > UINT16_MAX ? UINT16_MAX : (uint16_t)size;
+}
+
 /* `like` has kind, op, operands and its value, a new reference (a loan for leaves). */
 static Expr *intern(Exprs *t, Expr like)
 {
@@ -74,8 +94,7 @@ static Expr *intern(Exprs *t, Expr like)
     *e = like;
     if (arena_hold(t->arena, e->value) == NULL)
         return NULL;
-    unsigned size = 1u + (e->a ? e->a->size : 0) + (e->b ? e->b->size : 0);
-    e->size = size > UINT16_MAX ? UINT16_MAX : (uint16_t)size;
+    e->size = size_of(e);
     e->total = e->safe && (!e->a || e->a->total) && (!e->b || e->b->total);
     e->large = calc_large(e->value) || (e->a && e->a->large) || (e->b && e->b->large);
     e->id = (uint32_t)t->n++;
@@ -304,20 +323,25 @@ static void walk(Expr *e, uint32_t mark, void (*fn)(Expr *, void *), void *arg)
 
 void expr_leaves(Expr *e, void (*fn)(Expr *leaf, void *arg), void *arg)
 {
-    static uint32_t walks; /* marks of different walks differ for 2**32 of them */
     walk(e, ++walks, fn, arg);
 }
 
-static void print_operand(Text *t, const Expr *e, PyObject *slot_names)
+static void print(Text *t, const Expr *e, PyObject *slot_names, size_t most);
+
+static void print_operand(Text *t, const Expr *e, PyObject *slot_names, size_t most)
 {
     bool wrap = e->kind == EX_BINARY || e->kind == EX_COMPARE;
     text_put(t, wrap ? "(" : "");
-    expr_print(t, e, slot_names);
+    print(t, e, slot_names, most);
     text_put(t, wrap ? ")" : "");
 }
 
-void expr_print(Text *t, const Expr *e, PyObject *slot_names)
+static void print(Text *t, const Expr *e, PyObject *slot_names, size_t most)
 {
+    if (t->n > most) { /* what is shared is written as often as it is used */
+        text_put(t, "…");
+        return;
+    }
     const char *name = e->kind == EX_UNARY     ? calc_unary_name((char)e->op)
                        : e->kind == EX_BINARY  ? calc_binary_name(e->op)
                        : e->kind == EX_COMPARE ? calc_compare_name(e->op)
@@ -337,16 +361,21 @@ void expr_print(Text *t, const Expr *e, PyObject *slot_names)
     case EX_UNARY:
         text_put(t, "%s", name);
         if (strchr(name, '(')) {
-            expr_print(t, e->a, slot_names);
+            print(t, e->a, slot_names, most);
             text_put(t, ")");
         } else
-            print_operand(t, e->a, slot_names);
+            print_operand(t, e->a, slot_names, most);
         break;
     case EX_BINARY:
     case EX_COMPARE:
-        print_operand(t, e->a, slot_names);
+        print_operand(t, e->a, slot_names, most);
         text_put(t, " %s ", name);
-        print_operand(t, e->b, slot_names);
+        print_operand(t, e->b, slot_names, most);
         break;
     }
+}
+
+void expr_print(Text *t, const Expr *e, PyObject *slot_names)
+{
+    print(t, e, slot_names, t->n + EXPR_MAX_TEXT);
 }

@@ -43,7 +43,7 @@ struct Expr {
     bool safe; /* this operation alone cannot raise, whatever its operands of the same types are */
     bool total; /* nor can any below */
     bool large; /* a value here or below is so large that equality is the better guard */
-    uint16_t size; /* nodes of the DAG counted with repetition, saturating */
+    uint16_t size; /* nodes of the DAG: each once if they are many, else at most so many. Saturating */
     uint32_t id;
     Expr *a, *b;
     Source *src;
@@ -51,7 +51,7 @@ struct Expr {
     Expr *chain;
     uintptr_t asked; /* bit 0: a predicate, bit 1: does not raise; journalled */
     int reg;         /* used by freeze */
-    uint32_t seen;   /* last walk that came here */
+    uint32_t seen;   /* last walk or count that came here */
 };
 
 typedef struct Exprs {

@@ -66,6 +66,7 @@ static void table_free(PointTable *t)
         for (Point *p = t->at[i]; p != NULL;) {
             Point *next = p->next;
             free_entries(p->entries);
+            Py_XDECREF(p->numbers);
             mem_free(p);
             p = next;
         }
@@ -130,6 +131,7 @@ static Entry *forget_point(Point *p, Entry *list)
         e = next;
     }
     p->entries = NULL;
+    Py_CLEAR(p->numbers);
     p->nentries = p->compiles = p->idle = 0;
     p->live = p->plain = false;
     return list;

@@ -12,6 +12,7 @@
 #define JEDLIK_RUN_RUN_H
 
 #include "cpy/cpy.h"
+#include "graph/graph.h"
 
 typedef struct Guards Guards;   /* frozen check program: guard/check.h */
 typedef struct Options Options; /* what compile() was asked for */
@@ -50,8 +51,8 @@ struct Entry {
     Exit *exit;      /* NULL: returns the value */
     bool pure; /* the graph changes nothing that exists: an exception is a deopt (rule 13) … */
     bool late; /* … or it keeps its values: the state at the operation that raised is made from them */
-    bool no_modes; /* … by a trace like its own */
-    bool draws;    /* a deopt puts the generator back */
+    Ways ways;  /* … by a trace like its own */
+    bool draws; /* a deopt puts the generator back */
     bool idle; /* no graph and no effect: running plainly is as good (rule 26); seg may be NULL, the
                               * guards then export nothing */
     uint8_t switches; /* SWITCHES_ of graph.h: what the graph changes in between and puts back */
@@ -70,6 +71,8 @@ struct Point {
     int depth;      /* operand stack at `at` */
     uint64_t shape; /* bit i: stack entry i is NULL */
     Entry *entries;
+    PyObject *
+        numbers; /* dict: what graphs were given, by place; Ellipsis: several values. NULL: nothing yet */
     int nentries, compiles;
     int nargs;  /* most arguments one of their segments has */
     int idle;   /* visits that led to no graph, in a row */

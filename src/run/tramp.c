@@ -239,7 +239,7 @@ static Go go_late(Tramp *t, Point *p, PyFunctionObject *func, PyObject *const *s
     GraphFailure *f = fx_failure((*e)->graph);
     if (f != NULL && deopt_can()) {
         drop_traceback_head();
-        f->no_modes = (*e)->no_modes;
+        f->ways = (*e)->ways;
         go = run_late(t, p, func, slots, nslots, f, e, out);
     }
     fx_failure_free(f);
@@ -469,6 +469,10 @@ static Open *open_callee(Tramp *t, const ExitFrame *x, Values *v)
 
 static Act open_callees(Tramp *t, const Exit *x, Values *v)
 {
+    if (x->has_exc) { /* the last value, first: opening a frame may raise */
+        PyObject *exc = PyTuple_GET_ITEM(v->tuple, PyTuple_GET_SIZE(v->tuple) - 1);
+        cpy_exc_set_handled(t->ts, exc == Py_None ? NULL : Py_NewRef(exc));
+    }
     for (int i = 1; i < x->nframes; i++) {
         set_pending(top(t), &x->frames[i - 1]);
         Open *o = open_callee(t, &x->frames[i], v);
@@ -479,12 +483,7 @@ static Act open_callees(Tramp *t, const Exit *x, Values *v)
             return raise_in_top(t, top(t)->call, false);
         }
     }
-    if (x->has_exc) {
-        PyObject *exc = next_value(v);
-        if (exc == Py_None)
-            Py_CLEAR(exc);
-        cpy_exc_set_handled(t->ts, exc);
-    }
+    v->at += x->has_exc;
     return x->cut ? ACT_ENTER : ACT_REAL;
 }
 
@@ -504,6 +503,33 @@ static Act take_exit(Tramp *t, const Exit *x, PyObject *tuple)
     return act;
 }
 
+enum { CHAIN = 1000 };
+
+/* Whether an exception is in another's chain of contexts; *end: the chain's last. */
+static bool in_chain(PyObject *e, PyObject *wanted, PyObject **end)
+{
+    for (int left = CHAIN; e != wanted; left--) {
+        *end = e;
+        PyObject *next = PyException_GetContext(e);
+        Py_XDECREF(next); /* e keeps it */
+        if (next == NULL)
+            return false;
+        if (left == 0)
+            break;
+        e = next;
+    }
+    return true;
+}
+
+/* What a graph has raised may have been raised before the exception that is handled in the exit's state was so for real. */
+static void chain_context(PyThreadState *ts, PyObject *value)
+{
+    PyObject *handled = cpy_exc_handled(ts), *last;
+    if (handled != NULL && !in_chain(handled, value, &last) &&
+        !in_chain(value, handled, &last))
+        PyException_SetContext(last, Py_NewRef(handled));
+}
+
 /* Acts on the exit of a graph that raised: the exception set is raised there. Frees the entry. */
 static Act take_late(Tramp *t, Entry *e, PyObject *tuple)
 {
@@ -517,6 +543,8 @@ static Act take_late(Tramp *t, Entry *e, PyObject *tuple)
         Py_XDECREF(tb);
         return act;
     }
+    PyErr_NormalizeException(&type, &value, &tb);
+    chain_context(t->ts, value);
     PyErr_Restore(type, value, tb);
     return raise_in_top(t, index_at(top(t)), false);
 }
@@ -581,6 +609,24 @@ static Act do_real(Tramp *t)
     return ACT_ENTER;
 }
 
+/* What a frame's end has let go of and the segment did not tell the frame: operands, and the names of handlers. A frame
+ * that its own traceback keeps would keep the exception, and all frames below, in a circle. */
+static void forget_ended(Open *o)
+{
+    const Code *c = o->t->c;
+    PyObject **slots = cpy_frame_slots(o->f);
+    int depth = cpy_frame_depth(o->f);
+    cpy_frame_set(o->f, 0, cpy_frame_at(o->f));
+    while (--depth >= 0)
+        Py_CLEAR(slots[c->nlocalsplus + depth]);
+    for (int i = 0; i < c->n; i++) {
+        const Ins *in = &c->ins[i];
+        if (in->op == OP_DELETE_FAST && slots[in->arg] != NULL &&
+            PyExceptionInstance_Check(slots[in->arg]))
+            Py_CLEAR(slots[in->arg]);
+    }
+}
+
 /* The segment gave the frame's value: its exception state goes back to what it was entered with. */
 static Act finish(Tramp *t, int index, PyObject *value)
 {
@@ -589,6 +635,8 @@ static Act finish(Tramp *t, int index, PyObject *value)
     if (slot >= 0)
         cpy_exc_set_handled(
             t->ts, Py_XNewRef(cpy_frame_slots(o->f)[o->t->c->nlocalsplus + slot]));
+    if (cpy_frame_holders(o->f) > 0)
+        forget_ended(o);
     return leave_frame(t, value);
 }
 

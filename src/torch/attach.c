@@ -67,6 +67,7 @@ static int find_types(void)
         { &torch_types.layout, "layout" },
         { &torch_types.memory_format, "memory_format" },
         { &torch_types.generator, "Generator" },
+        { &torch_types.function, "_C._FunctionBase" },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         PyObject *type = torch_path(rows[i].path);

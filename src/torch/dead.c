@@ -74,6 +74,10 @@ static bool stand_ins(const Graph *g, const GArg *a, PyObject **made)
         return true;
     if (twin == NULL)
         return false;
+    if (n->expr) {
+        made[a->node] = Py_NewRef(n->example);
+        return true;
+    }
     made[a->node] = zeros_like_twin(twin);
     return made[a->node] != NULL && made[a->node] != Py_None;
 }

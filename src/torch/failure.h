@@ -13,7 +13,7 @@ typedef struct GraphFailure {
     uint32_t node;      /* that raised */
     uint32_t n;         /* nodes of the trace before it */
     PyObject **values;  /* by node; NULL: not computed, or an operation that has none */
-    bool no_modes;      /* the trace was made without regions of inference mode */
+    Ways ways;          /* of the trace */
     PyObject **targets; /* by node: what was called; NULL: nothing */
 } GraphFailure;
 

@@ -10,7 +10,8 @@
 static struct {
     PyObject *graph_type;
     PyTypeObject *node_type, *node_base;
-    PyObject *update; /* _NodeBase._update_args_kwargs */
+    PyObject *operator_pow, *pow; /* of the operator module; torch.pow */
+    PyObject *update;             /* _NodeBase._update_args_kwargs */
     PyObject *ops[3]; /* by NodeKind: "placeholder", "call_function", "call_method" */
     PyObject *output, *stack_trace;
     bool ready, fast;
@@ -36,7 +37,10 @@ static int find_fx(void)
     fx.stack_trace = PyUnicode_InternFromString("stack_trace");
     fx.graph_type = import_from("torch.fx.graph", "Graph");
     fx.node_type = (PyTypeObject *)import_from("torch.fx.node", "Node");
-    if (!fx.output || !fx.stack_trace || !fx.graph_type || !fx.node_type)
+    fx.operator_pow = import_from("operator", "pow");
+    fx.pow = import_from("torch", "pow");
+    if (!fx.operator_pow || !fx.pow || !fx.output || !fx.stack_trace || !fx.graph_type ||
+        !fx.node_type)
         return -1;
     fx.node_base = (PyTypeObject *)import_from("torch._C", "_NodeBase");
     fx.update = fx.node_base ? PyObject_GetAttrString((PyObject *)fx.node_base,
@@ -395,7 +399,11 @@ static bool add_input(Build *b, uint32_t i, PyObject *inputs)
     b->made[i] = node;
     Py_XDECREF(base);
     Py_XDECREF(target);
-    return node && PyList_Append(inputs, n->example ? n->example : Py_None) == 0;
+    PyObject *example = n->as_tensor ? fx_number(n->example)
+                                     : Py_NewRef(n->example ? n->example : Py_None);
+    bool ok = node && example && PyList_Append(inputs, example) == 0;
+    Py_XDECREF(example);
+    return ok;
 }
 
 /* torch.Tensor.sum(x) is x.sum(): descriptors as targets cannot be pickled and end backends' caches. */
@@ -406,11 +414,19 @@ static bool is_tensor_method(const Node *n)
            PyType_IsSubtype(torch_types.tensor, PyDescr_TYPE(n->target));
 }
 
+/* torch.fx writes `-3 ** x` for it. */
+static bool power_of_number(const Node *n)
+{
+    return n->target == fx.operator_pow && n->nargs == 2 && n->args[0].tag == GA_CONST;
+}
+
 static bool add_call(Build *b, uint32_t i)
 {
     const Node *n = &b->g->node.v[i];
     bool method = is_tensor_method(n);
     PyObject *target = method ? PyDescr_NAME(n->target) : n->target;
+    if (power_of_number(n))
+        target = fx.pow;
     PyObject *base = base_name(b, target);
     PyObject *op = fx.ops[method ? NODE_METHOD : n->kind];
     PyObject *node =

@@ -15,6 +15,7 @@ typedef struct Compiled {
     PyObject *target;
     PyObject *backend; /* for messages */
     Py_ssize_t noutputs;
+    uint32_t nnumbers, *numbers; /* arguments that are given as tensors */
     Revert *revert; /* NULL: nothing is changed outside of the graph, or nothing raises */
 } Compiled;
 
@@ -34,6 +35,49 @@ static PyObject *wrong_result(const Compiled *c, PyObject *r)
     return NULL;
 }
 
+PyObject *fx_number(PyObject *number)
+{
+    static PyObject *make, *names, *dtypes[2];
+    if (make == NULL) {
+        dtypes[0] = torch_path("int64");
+        dtypes[1] = torch_path("float64");
+        names = Py_BuildValue("(ss)", "dtype", "device");
+        make = dtypes[0] && dtypes[1] && names ? torch_path("scalar_tensor") : NULL;
+        if (make == NULL)
+            return NULL;
+    }
+    PyObject *args[] = { number, dtypes[PyFloat_CheckExact(number)], torch_py.cpu };
+    return PyObject_Vectorcall(make, args, 1, names);
+}
+
+/* With tensors for numbers. An int beyond 64 bits is none: nothing has run yet. */
+static PyObject *call_converting(const Compiled *c, PyObject *const *args, size_t nargs)
+{
+    PyObject **v = mem_alloc((nargs + 1) * sizeof *v), *r = NULL;
+    uint32_t made = 0;
+    if (v == NULL)
+        return NULL;
+    memcpy(v, args, nargs * sizeof *v);
+    while (made < c->nnumbers && (r = fx_number(args[c->numbers[made]])))
+        v[c->numbers[made++]] = r;
+    if (made < c->nnumbers)
+        fx_note_reverted(c);
+    else
+        r = PyObject_Vectorcall(c->target, v, nargs, NULL);
+    while (made > 0)
+        Py_DECREF(v[c->numbers[--made]]);
+    mem_free(v);
+    return r;
+}
+
+static PyObject *call_target(const Compiled *c, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames)
+{
+    if (__builtin_expect(c->nnumbers == 0, 1))
+        return PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+    return call_converting(c, args, (size_t)PyVectorcall_NARGS(nargsf));
+}
+
 /* If the graph raises, its inputs are what they were before. */
 static PyObject *call_reverting(const Compiled *c, PyObject *const *args, size_t nargsf,
                                 PyObject *kwnames)
@@ -43,7 +87,7 @@ static PyObject *call_reverting(const Compiled *c, PyObject *const *args, size_t
         fx_note_reverted(c);
         return NULL;
     }
-    PyObject *r = PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+    PyObject *r = call_target(c, args, nargsf, kwnames);
     if (r == NULL && revert_restore(c->revert, args, saved))
         fx_note_reverted(c);
     revert_forget(c->revert, saved);
@@ -56,7 +100,7 @@ static PyObject *compiled_call(PyObject *self, PyObject *const *args, size_t nar
     const Compiled *c = (Compiled *)self;
     PyObject *r = __builtin_expect(c->revert != NULL, 0)
                       ? call_reverting(c, args, nargsf, kwnames)
-                      : PyObject_Vectorcall(c->target, args, nargsf, kwnames);
+                      : call_target(c, args, nargsf, kwnames);
     if (r == NULL || (PyTuple_CheckExact(r) && PyTuple_GET_SIZE(r) == c->noutputs))
         return r;
     if (!(PyTuple_Check(r) || PyList_Check(r)) || Py_SIZE(r) != c->noutputs)
@@ -88,6 +132,7 @@ static void compiled_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     compiled_clear(self);
     mem_free(((Compiled *)self)->revert);
+    mem_free(((Compiled *)self)->numbers);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -135,6 +180,21 @@ static bool writes_late(PyObject *backend)
     return r == Py_True;
 }
 
+static int find_numbers(const Graph *g, Compiled *c)
+{
+    uint32_t arg = 0;
+    c->numbers = mem_alloc((g->node.n + 1) * sizeof *c->numbers);
+    for (size_t i = 0; c->numbers && i < g->node.n; i++) {
+        const Node *n = &g->node.v[i];
+        if (n->kind != NODE_INPUT || !n->live)
+            continue;
+        if (n->as_tensor)
+            c->numbers[c->nnumbers++] = arg;
+        arg++;
+    }
+    return c->numbers ? 0 : -1;
+}
+
 static PyObject *wrap(const Graph *g, PyObject *target, PyObject *backend, int noutputs)
 {
     if (compiled_type == NULL &&
@@ -147,7 +207,9 @@ static PyObject *wrap(const Graph *g, PyObject *target, PyObject *backend, int n
     c->target = Py_NewRef(target);
     c->backend = Py_NewRef(backend);
     c->noutputs = noutputs;
-    if (revert_plan(g, writes_late(backend), &c->revert) < 0)
+    if (find_numbers(g, c) < 0)
+        Py_CLEAR(c);
+    else if (revert_plan(g, writes_late(backend), &c->revert) < 0)
         Py_CLEAR(c);
     return (PyObject *)c;
 }
@@ -188,7 +250,7 @@ bool hand_off_refused(void)
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     PyErr_NormalizeException(&type, &value, &tb);
-    PyObject *yes = value ? ask("jedlik._random", "is_out_of_graph", value) : NULL;
+    PyObject *yes = value ? ask("jedlik._nodes", "is_out_of_graph", value) : NULL;
     PyErr_Clear();
     PyErr_Restore(type, value, tb);
     Py_XDECREF(yes);
@@ -212,8 +274,14 @@ PyObject *hand_off(const Graph *g, const uint32_t *outputs, int noutputs,
     PyObject *runner = fx_function(g, outputs, noutputs);
     if (runner == NULL || hand_off_own(backend))
         return runner;
+    uint8_t switches = graph_switches(g);
+    AmbientSaved before;
+    if (switches) /* who traces a graph goes through them, and stays where the last one led */
+        ambient_save(&before, switches);
     PyObject *pair = fx_build(g, outputs, noutputs, slot_names);
     PyObject *target = pair ? ask_backend(pair, backend, runner) : NULL;
+    if (switches)
+        ambient_restore(&before);
     PyObject *r = target == NULL     ? NULL
                   : target == runner ? Py_NewRef(runner)
                                      : wrap(g, target, backend, noutputs);

@@ -10,7 +10,10 @@ static PyObject *value_of(const Graph *g, const GArg *a)
     PyObject *r = NULL;
     switch (a->tag) {
     case GA_CONST: return Py_NewRef(a->obj);
-    case GA_NODE: return Py_XNewRef(g->node.v[a->node].meta);
+    case GA_NODE: {
+        const Node *n = &g->node.v[a->node];
+        return Py_XNewRef(n->expr ? n->example : n->meta);
+    }
     case GA_TUPLE:
     case GA_LIST:
         r = a->tag == GA_TUPLE ? PyTuple_New(a->n) : PyList_New(a->n);
@@ -98,6 +101,8 @@ static Status replay_node(Graph *g, Node *n)
 
 static Status replay_input(Graph *g, Node *n)
 {
+    if (n->expr) /* a number stays what it is */
+        return ST_OK;
     PyObject *twin = infer_twin(n->example);
     if (twin == NULL)
         return PyErr_Occurred() ? ST_ERROR : ST_DECLINE;

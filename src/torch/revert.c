@@ -83,7 +83,7 @@ static Revert *list(const Graph *g, const uint8_t *written, bool whole)
         const Node *node = &g->node.v[i];
         if (node->kind != NODE_INPUT || !node->live)
             continue;
-        if (written[i] && node->example) {
+        if (written[i] && node->example && node->expr == NULL) {
             u->v[u->n].arg = arg;
             u->v[u->n++].whole = whole || !contiguous(node->example);
         }

@@ -20,6 +20,7 @@ int torch_attach(void);
 extern struct TorchTypes {
     PyTypeObject *tensor, *parameter, *buffer, *module, *optimizer, *size, *dtype,
         *device, *layout, *memory_format, *generator;
+    PyTypeObject *function; /* what contexts of autograd.Function are laid out as */
 } torch_types;
 
 bool torch_is_tensor(PyObject *o); /* Tensor or a subclass */
@@ -216,6 +217,9 @@ PyObject *fx_build(const Graph *g, const uint32_t *outputs, int noutputs,
  * outputs. What the "eager" backend comes to: no torch.fx. New reference. */
 PyObject *fx_function(const Graph *g, const uint32_t *outputs, int noutputs);
 
+/* A number as the tensor that stands for it in graphs of other backends. New reference. */
+PyObject *fx_number(PyObject *number);
+
 /* The node's arguments with made[i] in the place of node i; a tuple, a dict. New references. */
 PyObject *fx_args(const Node *n, PyObject **made);
 PyObject *fx_kwargs(const Node *n, PyObject **made);
@@ -227,7 +231,7 @@ bool dead_node_goes(const Graph *g, const Node *n);
 bool hand_off_own(PyObject *backend);
 
 /* Whether what is no operation on tensors may stand in its graphs: not with torch's compilers, which would run it once, while they
- * trace. A callable of the user's may be one as well: such nodes then raise jedlik._random.OutOfGraph, as hand_off_refused tells. */
+ * trace. A callable of the user's may be one as well: such nodes then raise jedlik._nodes.OutOfGraph, as hand_off_refused tells. */
 bool hand_off_replays(PyObject *backend);
 bool hand_off_refused(void); /* of the exception that is set */
 

@@ -7,7 +7,8 @@
  */
 #include "trace/run.h"
 
-/* Iterations without a graph node; an expression that is kept for the guards counts as several: it costs more and stays. */
+/* Work without a graph node, in iterations of a loop; an expression that is kept for the guards counts as several: it costs more and
+ * stays. */
 enum { IDLE_BUDGET = 200000, EXPR_WEIGHT = 8, POLL_EVERY = 1 << 14 };
 
 static const OpFn handlers[OP_COUNT] = {
@@ -125,9 +126,9 @@ Status trace_root(Tx *tx, Var **out)
     return st;
 }
 
-Status back_edge(Tx *tx)
+Status tx_worked(Tx *tx, size_t n)
 {
-    tx->idle += 1 + EXPR_WEIGHT * (tx->exprs.n - tx->exprs_seen);
+    tx->idle += n + EXPR_WEIGHT * (tx->exprs.n - tx->exprs_seen);
     tx->exprs_seen = tx->exprs.n;
     if (tx->idle > IDLE_BUDGET)
         return graph_break(tx, BRK_LOOP_BUDGET, "in %U", tx->top->code->co->co_qualname);

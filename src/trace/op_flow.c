@@ -5,15 +5,13 @@
 #include "var/call.h"
 #include "var/names.h"
 
-Status back_edge(Tx *tx);
-
 /* -- Jumps ------------------------------------------------------------------------------ */
 
 static Status jump_to(Tx *tx, Frame *f, const Ins *in)
 {
     bool back = (size_t)in->target <= f->cur;
     f->pc = (size_t)in->target;
-    return back ? back_edge(tx) : ST_OK;
+    return back ? tx_worked(tx, 1) : ST_OK;
 }
 
 Status op_jump(Tx *tx, Frame *f, const Ins *in)
@@ -87,7 +85,7 @@ Status op_get_iter(Tx *tx, Frame *f, const Ins *in)
 Status op_for_iter(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v;
-    TRY(var_next(tx, peek(f, 1), &v));
+    TRY(var_step(tx, peek(f, 1), &v));
     if (v != NULL)
         return push(tx, f, v);
     pop(tx, f);

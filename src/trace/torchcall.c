@@ -7,6 +7,7 @@
  */
 #include "trace/run.h"
 #include "torch/failure.h"
+#include "torch/rules.h"
 #include "trace/torchcall.h"
 #include "var/binops.h"
 #include "var/consts.h"
@@ -48,9 +49,12 @@ typedef struct Build {
     bool mixed;    /* tensors of several devices: it may raise, whatever the twins say */
     bool external; /* a tensor argument may alias memory outside of the graph */
     bool has_tensor;
+    bool numbers;    /* may be inputs of the graph: the operation is torch's own */
+    bool risky;      /* a number of whatever value, with which it may raise */
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
+    bool ruled;      /* a shape rule has answered */
     Var *metas[64]; /* tensor Vars among the arguments, to find results that are one of them */
     int64_t versions[64]; /* of their twins before the call … */
     uint64_t looks[64];   /* … and what they looked like */
@@ -244,7 +248,11 @@ static Status tensor_result(Build *b, PyObject *meta, PyObject *device, uint32_t
 {
     TensorVar *t;
     Var *same = same_object(b, meta);
-    TRY(VAR_MAKE(b->tx, tensor, TensorVar, same ? same->type : torch_types.tensor, &t));
+    bool parameter = Py_IS_TYPE(meta, torch_types.parameter); /* made in the trace */
+    PyTypeObject *type = same        ? same->type
+                         : parameter ? torch_types.parameter
+                                     : torch_types.tensor;
+    TRY(VAR_MAKE(b->tx, tensor, TensorVar, type, &t));
     t->node = (uintptr_t)node + 1;
     t->meta = meta;
     t->device = device;
@@ -304,6 +312,17 @@ static Status wrap_result(Build *b, PyObject *o, PyObject *device, uint32_t node
 
 /* -- The call ---------------------------------------------------------------------------------- */
 
+static const char *target_name(Tx *tx, PyObject *target)
+{
+    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
+                                             : PyObject_GetAttr(target, str___name__);
+    PyErr_Clear();
+    const char *s =
+        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    return s ? s : "?";
+}
+
 static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
 {
     Tx *tx = b->tx;
@@ -315,20 +334,16 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     *reals = tx_alloc(tx, (size_t)(total + 1) * sizeof(PyObject *));
     if (n->args == NULL || *reals == NULL)
         return ST_ERROR;
-    for (int i = 0; i < total; i++)
-        TRY(tree(b, a->v[i], &n->args[i], &(*reals)[i]));
+    const char *name = b->numbers ? target_name(tx, n->target) : "";
+    for (int i = 0; i < total; i++) {
+        Status st = b->numbers
+                        ? number_arg(tx, name, a, i, &n->args[i], &(*reals)[i], &b->risky)
+                        : ST_DECLINE;
+        if (st == ST_DECLINE)
+            st = tree(b, a->v[i], &n->args[i], &(*reals)[i]);
+        TRY(st);
+    }
     return ST_OK;
-}
-
-static const char *target_name(Tx *tx, PyObject *target)
-{
-    PyObject *name = PyUnicode_Check(target) ? Py_NewRef(target)
-                                             : PyObject_GetAttr(target, str___name__);
-    PyErr_Clear();
-    const char *s =
-        tx_hold(tx, name) && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    PyErr_Clear();
-    return s ? s : "?";
 }
 
 static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
@@ -364,20 +379,25 @@ static Status infer(Build *b, Node *n, PyObject **reals, PyObject **result,
         return st;
     }
     TRY(st);
+    b->ruled = c.ruled;
     return tx_hold(tx, *result) ? ST_OK : ST_ERROR;
 }
 
 /* A trace that is to end where a graph raised ends there. What raises inside of a call that C code waits for could not be handled in
- * its frames. */
+ * its frames, and where a break goes back (rewind_break) the state at the operation cannot be made. */
 static Status stop_here(Tx *tx, const Node *n)
 {
-    if (tx->late && tx->graph.node.n == tx->late->node)
+    if (tx->late && tx->graph.node.n == tx->late->node) {
+        tx->changed_late = tx->changed;
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
+    }
     bool keeps = n->open || n->mutates_input || tx->changed;
-    if (keeps && (tx->nested > 0 || tx->modes || tx->turned) && (n->raises || n->open))
+    bool back = tx->held || !tx->top->resumable;
+    if (keeps && (back || tx->nested > 0 || tx->modes || tx->turned) &&
+        (n->raises || n->open))
         return graph_break(tx, BRK_GRAPH_RAISES, "%s", target_name(tx, n->target));
     if (n->open || n->mutates_input)
-        SET(tx, tx->changed, 1);
+        SET(tx, tx->changed, tx->changed + 1);
     return ST_OK;
 }
 
@@ -396,6 +416,21 @@ static bool float_power(Tx *tx, const Node *n)
     PyErr_Clear();
     Py_XDECREF(yes);
     return yes == Py_True;
+}
+
+/* Torch's inference takes what kernels do not: dtypes that a CPU kernel lacks, and some odd arguments. Its word is taken for
+ * the usual ones only; of an operation that has a rule, that is what the rule answers. */
+static bool lax(const Build *b, TorchOp op)
+{
+    if (b->ruled)
+        return false;
+    bool odd = op.rule != 0;
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        odd |= !meta_read(AS(TensorVar, b->metas[i])->meta, &m) ||
+               (m.dtype != D_F32 && m.dtype != D_F64);
+    }
+    return odd;
 }
 
 /* x.to(…) without another device: what remains is a cast, which raises for no data. */
@@ -464,10 +499,15 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->mutates_input = op.mutates && b->external;
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
-    n->raises = !op.total && !float_power(tx, n) && !only_casts(tx, n);
+    n->pure &= !b->risky;
+    n->raises = (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
+        n->raises = true;
+        n->pure = false;
+    }
+    if (!n->raises && lax(b, op) && !only_casts(tx, n)) {
         n->raises = true;
         n->pure = false;
     }
@@ -508,7 +548,7 @@ static Status mutated(Tx *tx, const Args *a, Var *result, Var **out)
 Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
                         PyObject *meta, PyObject *device, Var **out)
 {
-    Build b = { .tx = tx };
+    Build b = { .tx = tx, .ruled = true };
     Node n = { .kind = NODE_FUNCTION, .target = target, .meta = meta };
     PyObject **reals;
     uint32_t id;
@@ -623,6 +663,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
             return st;
     }
     b.from_data = takes_data(target_name(tx, target));
+    b.numbers = !op.user;
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
     op.mutates = (op.mutates && !only_reads(&n)) || wrote(&b);

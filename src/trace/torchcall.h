@@ -13,6 +13,12 @@ Status torch_call_known(Tx *tx, PyObject *target, TorchOp op, const Args *a,
 /* Adds a node that is complete but for what follows from the operation and the place. */
 Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id);
 
+/* An argument of an operation that is a number from outside and may have any value (number.c); ST_DECLINE: it has to be pinned.
+ * *raises: with another value the operation may raise. */
+Status number_arg(Tx *tx, const char *name, const Args *a, int i, GArg *g,
+                  PyObject **real, bool *raises);
+/* tensor: backends are given it as one. */
+Status number_input(Tx *tx, ScalarVar *s, bool tensor, GArg *arg);
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
 Status open_check(Tx *tx, PyObject *target, bool declared);
 /* What the function may come across; whether something with pending changes is among it. endless: it may be anything. (reach.c) */

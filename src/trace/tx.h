@@ -110,10 +110,15 @@ struct Tx {
     uintptr_t inference0;
     uintptr_t inferred; /* there was a region: results may be inference tensors. journalled */
     ActiveMode *modes; /* open inference_mode regions, innermost first. journalled */
-    bool no_modes; /* regions are breaks: a trace before this one ended in an open one */
-    uintptr_t changed; /* a node changes what is outside of the graph … */
+    Ways ways;
+    uintptr_t changed; /* how many nodes change what is outside of the graph … */
+    uintptr_t
+        changed_late; /* … in front of the one that raised, in a trace that is to end there */
     uintptr_t
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
+    PyObject **
+        numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
+    PtrMap number_nodes;             /* Expr -> its input of the graph (number.c) */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
@@ -140,8 +145,10 @@ struct Tx {
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;
     PyObject *backend; /* Options.backend, borrowed; NULL: none */
-    bool plain_seeds;  /* seeds are breaks: the backend cannot have them in a graph */
-    PyObject *module;  /* engine state */
+    uintptr_t applies; /* differentiable calls of autograd.Function so far; journalled */
+    uintptr_t apply_failed;  /* the number of the one inside of which the trace broke … */
+    const char *apply_break; /* … and the text of that break */
+    PyObject *module;        /* engine state */
     int foreign; /* > 0: what is traced will run for real and by itself: it must not read what is pending (run_closed) */
     int reading; /* > 0: the world is looked at without asking (dumps) */
     uint64_t moves; /* how often containers were changed: who calls user code while looking at one compares */
@@ -167,6 +174,17 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 }
 
 /* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
+/* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
+Status tx_worked(Tx *tx, size_t n);
+enum {
+    WORK_ITEM = 8,
+    WORK_MANY = 1000
+}; /* an item counts as so much; fewer are not counted when a container is opened */
+static inline Status tx_opened(Tx *tx, size_t n)
+{
+    return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
+}
+
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;

@@ -38,7 +38,7 @@ static void meet(Mark *m, Var *v)
         m->found |= leads(m, v);
     v = same_object(v);
     m->found |= v && (v == m->wanted || leads(m, v));
-    if (v == NULL || m->st != ST_OK || v->kind == &kind_const ||
+    if (v == NULL || v == &made_deleted || m->st != ST_OK || v->kind == &kind_const ||
         ptrmap_get(m->seen, v, NULL))
         return;
     Arena *arena = &m->tx->arena;

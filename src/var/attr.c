@@ -10,6 +10,7 @@
 #include "var/container.h"
 #include "var/exc.h"
 #include "var/names.h"
+#include "var/namespace.h"
 #include "var/type.h"
 #include "var/wrap.h"
 #include <structmember.h>
@@ -141,6 +142,12 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
         return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
+    if (name == str___dict__ && is_namespace(v)) {
+        DictVar *d;
+        TRY(attrs_of(tx, v, &d));
+        *out = &d->v;
+        return ST_OK;
+    }
     ObjectVar *ob = AS(ObjectVar, v);
     KeyEntry *e = keymap_find_id(&ob->members, descr);
     if (e == NULL && v->real != NULL) {
@@ -201,6 +208,54 @@ static Status class_of(Tx *tx, PyTypeObject *t, Var *v, Var **out)
     return wrap_pinned(tx, (PyObject *)t, src, out);
 }
 
+/* Fields of an autograd.Function's context keep what they are set to, until the backward pass. */
+static const struct ContextField {
+    const char *name;
+    bool flag; /* a bool that cannot be read, else any object, None at first */
+} context_fields[] = {
+    { "to_save", false },          { "non_differentiable", false },
+    { "dirty_tensors", false },    { "saved_for_forward", false },
+    { "needs_input_grad", false }, { "materialize_grads", true },
+};
+
+static const struct ContextField *context_field(Var *v, PyObject *descr)
+{
+    if (!torch_ready || v->kind != &kind_object ||
+        PyDescr_TYPE(descr) != torch_types.function)
+        return NULL;
+    for (size_t i = 0; i < COUNT_OF(context_fields); i++)
+        if (PyUnicode_CompareWithASCIIString(PyDescr_NAME(descr),
+                                             context_fields[i].name) == 0)
+            return &context_fields[i];
+    return NULL;
+}
+
+/* *out NULL: not known. */
+static void context_get(Tx *tx, Var *v, PyObject *descr, Var **out)
+{
+    const struct ContextField *f = context_field(v, descr);
+    KeyEntry *e =
+        f && !f->flag ? keymap_find_id(&AS(ObjectVar, v)->members, descr) : NULL;
+    *out = e ? e->value : f && !f->flag && v->real == NULL ? tx_none(tx) : NULL;
+}
+
+static Status context_set(Tx *tx, Var *v, PyObject *descr, Var *value)
+{
+    const struct ContextField *f = context_field(v, descr);
+    if (f == NULL || value == NULL)
+        return ST_DECLINE;
+    if (f->flag) {
+        TRY(var_real(tx, &value));
+        if (value != tx->true_ && value != tx->false_)
+            return ST_DECLINE;
+    }
+    TRY(var_touch(tx, v));
+    return keymap_put(&AS(ObjectVar, v)->members, &tx->arena, &tx->journal, NULL, 0,
+                      descr, value)
+               ? ST_OK
+               : ST_ERROR;
+}
+
 /* C getters that only read: the value is loaded through the same getter at run time. */
 static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **out)
 {
@@ -217,6 +272,11 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
+    context_get(tx, v, descr, &c);
+    if (c != NULL) {
+        *out = c;
+        return ST_OK;
+    }
     Status st = exc_existing_field(tx, v, descr, name, out);
     return st != ST_DECLINE ? st
                             : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name,
@@ -481,8 +541,12 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
         return property_set(tx, v, name, descr, dv, value);
     if (Py_TYPE(descr) == &PyMemberDescr_Type)
         return member_set(tx, v, descr, name, value);
-    if (Py_TYPE(descr) == &PyGetSetDescr_Type)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
+    if (Py_TYPE(descr) == &PyGetSetDescr_Type) {
+        Status st = context_set(tx, v, descr, value);
+        return st != ST_DECLINE ? st
+                                : graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s",
+                                              name, v->type->tp_name);
+    }
     const char *method = value ? "__set__" : "__delete__";
     TRY(var_call_special(tx, dv, method, args, value ? 2 : 1, &ignored));
     return ignored ? ST_OK : raise_type(tx, PyExc_AttributeError, "%s", method);

@@ -322,6 +322,7 @@ Status var_call(Tx *tx, Var *fn, const Args *a, Var **out)
         Status st = func_known(tx, AS(FuncVar, fn), a, out);
         if (st != ST_DECLINE)
             return st;
+        TRY(function_stand_in(tx, &fn, a));
     }
     if (fn->kind == &kind_object) {
         Status st = operator_call(tx, fn, a, out);
@@ -381,6 +382,7 @@ Status call_enter(Tx *tx, Var *fn, Args *a, Frame **entered, Var **out)
     Status st = func_known(tx, AS(FuncVar, fn), a, out);
     if (st != ST_DECLINE)
         return st;
+    TRY(function_stand_in(tx, &fn, a));
     if (fn->real != NULL)
         TRY(optim_adjust(tx, fn->real, a));
     TRY(frame_enter(tx, AS(FuncVar, fn), a, RET_PUSH, entered));

@@ -113,6 +113,7 @@ bool has_own_number(Var *other)
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
 {
     uint64_t before = tx->moves;
+    TRY(tx_worked(tx, 1));
     TRY(var_equal(tx, a, b, yes));
     return tx->moves == before
                ? ST_OK
@@ -151,6 +152,17 @@ Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *at)
             return ST_OK;
     }
     *at = -1;
+    return ST_OK;
+}
+
+Status count_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *found)
+{
+    *found = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        bool same;
+        TRY(item_equal(tx, items[i], item, &same));
+        *found += same;
+    }
     return ST_OK;
 }
 

@@ -24,6 +24,7 @@
     X(DEQUE_ITER, "_collections", "_deque_iterator")                                     \
     X(DEQUE_REV, "_collections", "_deque_reverse_iterator")                              \
     X(DEFAULTDICT, "_collections", "defaultdict")                                        \
+    X(NAMESPACE, "types", "SimpleNamespace")                                             \
     X(ACCUMULATE, "itertools", "accumulate")                                             \
     X(CHAIN, "itertools", "chain")                                                       \
     X(COMBINATIONS, "itertools", "combinations")                                         \
@@ -108,6 +109,7 @@ Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int
                      Var **out);
 Status find_item(Tx *tx, Var **items, Py_ssize_t n, Var *item,
                  Py_ssize_t *at); /* -1: not there */
+Status count_item(Tx *tx, Var **items, Py_ssize_t n, Var *item, Py_ssize_t *found);
 /* "[" items joined by ", " "]" of reprs; `open`, `close` are ASCII. Constants only. */
 Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
                   const char *close, Var **out);

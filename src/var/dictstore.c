@@ -183,6 +183,7 @@ Status dict_open(Tx *tx, DictVar *d)
         return ST_OK;
     PyObject *keys;
     TRY(real_keys(tx, d, &keys));
+    TRY(tx_opened(tx, (size_t)PyList_GET_SIZE(keys)));
     TRY(guard_keys(tx, d, keys));
     KeyMap seen = d->reads;
     keymap_clear(&d->reads, &tx->journal);

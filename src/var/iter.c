@@ -208,6 +208,14 @@ static Status next_const(Tx *tx, IterVar *it, Var **out)
     return const_item(tx, it->seq, item, i, out);
 }
 
+static Status next_byte(Tx *tx, IterVar *it, Var **out)
+{
+    PyObject *now = AS(ByteArrayVar, it->seq)->now;
+    Py_ssize_t i = advance(tx, it, PyBytes_GET_SIZE(now));
+    return i < 0 ? exhaust(tx, it, out)
+                 : const_int(tx, (unsigned char)PyBytes_AS_STRING(now)[i], out);
+}
+
 /* -- Existing iterators ---------------------------------------------------------------- */
 
 static bool any_dirty(Tx *tx, const VarKind *kind)
@@ -247,7 +255,7 @@ static Status check_under(Tx *tx, PyObject *real, Source *src)
 }
 
 /* Each item is a guard and a source of the entry: too dear for a loop that computes nothing. */
-enum { MAX_IDLE = 10000 };
+enum { MAX_IDLE = 1000 };
 
 static Status next_existing(Tx *tx, IterVar *it, Var **out)
 {
@@ -296,6 +304,8 @@ static Status iter_next(Tx *tx, Var *self, Var **out)
         return next_dict(tx, it, out);
     if (k == &kind_set)
         return next_set(tx, it, out);
+    if (k == &kind_bytearray)
+        return next_byte(tx, it, out);
     return it->items || k != &kind_const ? next_item(tx, it, out)
                                          : next_const(tx, it, out);
 }

@@ -44,6 +44,7 @@ Status list_open(Tx *tx, ListVar *l)
     PyObject *real = real_items(tx, l);
     MEM(src && real);
     size_t n = (size_t)PyList_GET_SIZE(real), more = l->items.n;
+    TRY(tx_opened(tx, n));
     TRY(guard_num(&tx->guards, GUARD_LEN, src, (Py_ssize_t)n));
     Var **items = tx_alloc(tx, sizeof(Var *) * (n + more + 1));
     MEM(items);
@@ -87,6 +88,17 @@ Status list_write(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)
     if (!l->open)
         SET(tx, l->open, 1);
     return ST_OK;
+}
+
+Status list_reverse(Tx *tx, ListVar *l)
+{
+    TRY(list_open(tx, l));
+    size_t n = l->items.n;
+    Var **items = tx_alloc(tx, sizeof(Var *) * (n + 1));
+    MEM(items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = l->items.v[n - 1 - i];
+    return list_write(tx, l, items, (Py_ssize_t)n);
 }
 
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n)

@@ -563,7 +563,7 @@ Status made_store(Tx *tx, ClassVar *c, PyObject *name, Var *value)
 {
     PyObject *was;
     KeyEntry *e = keymap_find_id(&c->writes, name);
-    if (structural(name) || (e && e->value == &made_deleted))
+    if (structural(name))
         return graph_break(tx, BRK_CLASS_BODY, "store to '%U' of a new class", name);
     TRY(class_entry(tx, (PyTypeObject *)c->v.real, name, &was));
     if (value == NULL && was == NULL)
@@ -575,6 +575,11 @@ Status made_store(Tx *tx, ClassVar *c, PyObject *name, Var *value)
     if (value == NULL && !was_given(c, name)) {
         keymap_del_entry(&c->writes, &tx->journal, e);
         return ST_OK;
+    }
+    if (e && e->value == &made_deleted) {
+        keymap_del_entry(&c->writes, &tx->journal, e);
+        if (!keymap_put(&c->made->again, &tx->arena, &tx->journal, NULL, 0, name, name))
+            return ST_ERROR;
     }
     return keymap_put(&c->writes, &tx->arena, &tx->journal, NULL, 0, name,
                       value ? value : &made_deleted)

@@ -8,7 +8,7 @@
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/binops.h"
-#include "var/container.h"
+#include "var/namespace.h"
 #include "var/exc.h"
 #include "var/made.h"
 #include "var/names.h"
@@ -332,8 +332,10 @@ static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
             return *out == tx->notimpl ? ST_OK : var_not(tx, *out, out);
         }
     }
-    return content ? content_compare(tx, content, other, op, out)
-                   : identity_compare(tx, self, other, op, out);
+    if (content)
+        return content_compare(tx, content, other, op, out);
+    return is_namespace(self) ? namespace_compare(tx, self, other, op, out)
+                              : identity_compare(tx, self, other, op, out);
 }
 
 /* A list, dict or set part changes where it is and the object stays; other parts have the plain form only. */
@@ -438,7 +440,7 @@ static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     bool member;
     TRY(own(tx, self, str___hash__, &f));
     TRY(equal_to_itself(tx, self->type, &member));
-    if (f == tx->none)
+    if (f == tx->none || (f == NULL && is_namespace(self)))
         return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'",
                           self->type->tp_name);
     if (member && self->real != NULL) {
@@ -492,7 +494,8 @@ static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
     if (self->real && PyExceptionInstance_Check(self->real))
         return exc_existing_text(tx, self, str, out);
-    return no_slot(tx, self, "default repr");
+    return is_namespace(self) ? namespace_repr(tx, self, out)
+                              : no_slot(tx, self, "default repr");
 }
 
 /* -- The kind -------------------------------------------------------------------- */

@@ -215,8 +215,9 @@ const VarKind kind_super = {
 /* What the interpreter says of itself, for good: sys.float_info, sys.hash_info … */
 static bool is_fact(PyTypeObject *t)
 {
-    static const char *const names[] = { "sys.float_info", "sys.int_info", "sys.hash_info",
-                                         "sys.thread_info", "sys.version_info" };
+    static const char *const names[] = { "sys.float_info",   "sys.int_info",
+                                         "sys.hash_info",    "sys.thread_info",
+                                         "sys.version_info", "sys.flags" };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(t->tp_name, names[i]) == 0)
             return true;

@@ -72,6 +72,8 @@ Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
+/* The next item, for a loop, which counts its turns itself; *out NULL: exhausted. var_next counts. */
+Status var_step(Tx *tx, Var *it, Var **out);
 Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
@@ -104,6 +106,7 @@ Status list_open(Tx *tx, ListVar *l);
 Status tuple_of_known(Tx *tx, Var **v);
 Status list_push(Tx *tx, ListVar *l, Var *item);
 Status list_clear(Tx *tx, ListVar *l);
+Status list_reverse(Tx *tx, ListVar *l);
 /* All that an existing set or list holds goes, looked at or not. */
 Status drop_content(Tx *tx, Var *container);
 Status list_replace(Tx *tx, ListVar *l, Var **items, Py_ssize_t n); /* whole content */

@@ -65,10 +65,12 @@ static Status as_expr(Tx *tx, Var *v, Expr **out)
     return ST_OK;
 }
 
-/* Operators whose result type follows from the operands' types. */
-static bool lazy_op(int op)
+/* Operators whose result type follows from the operands' types; a power of floats is none now and then, which is a miss. */
+static bool lazy_op(int op, const Expr *a, const Expr *b)
 {
-    return op != BINOP_POWER && op != BINOP_LSHIFT && op != BINOP_MATRIX_MULTIPLY;
+    if (op == BINOP_POWER)
+        return PyFloat_CheckExact(a->value) || PyFloat_CheckExact(b->value);
+    return op != BINOP_LSHIFT && op != BINOP_MATRIX_MULTIPLY;
 }
 
 static Status pinned_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
@@ -99,7 +101,7 @@ static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var
         *out = tx->notimpl;
         return ST_OK;
     }
-    if (!lazy_op(op))
+    if (!lazy_op(op, a, b))
         return pinned_binary(tx, reflected ? other : self, reflected ? self : other, op,
                              out);
     Expr *e =

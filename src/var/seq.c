@@ -96,6 +96,12 @@ Status var_iter(Tx *tx, Var *v, Var **out)
 
 Status var_next(Tx *tx, Var *it, Var **out)
 {
+    TRY(tx_worked(tx, WORK_ITEM));
+    return var_step(tx, it, out);
+}
+
+Status var_step(Tx *tx, Var *it, Var **out)
+{
     if (tx_deep(tx))
         return too_deep(tx);
     TRY(var_real(tx, &it));
@@ -118,8 +124,6 @@ static Status unpack_by_iteration(Tx *tx, Var *v, size_t most, Var ***items, Py_
             break;
         if (!VEC_PUSH(&tx->arena, &tx->journal, &got, item))
             return ST_ERROR;
-        if (got.n > 200000)
-            return graph_break(tx, BRK_LOOP_BUDGET, "unpacking of more than 200000 items");
     }
     *items = got.v;
     *n = (Py_ssize_t)got.n;

@@ -127,6 +127,7 @@ Status set_open(Tx *tx, SetVar *s)
     Source *src = source_of(tx, &s->v);
     PyObject *copy = tx_hold(tx, PyFrozenSet_New(s->v.real));
     MEM(src && copy);
+    TRY(tx_opened(tx, (size_t)PySet_GET_SIZE(copy)));
     TRY(guard_obj(&tx->guards, GUARD_SETEQ, src, copy));
     TRY(fill(tx, s, s->v.real));
     SET(tx, s->shadow, s->v.real);

@@ -117,6 +117,19 @@ static Status from_autograd(Tx *tx, TensorVar *t, PyObject *name, Var **out)
     return from_meta(tx, t, name, out);
 }
 
+/* Leaves have none. */
+static Status gradient_function(Tx *tx, TensorVar *t, PyObject *name, Var **out)
+{
+    PyObject *is_leaf = tx_hold(tx, PyUnicode_InternFromString("is_leaf"));
+    Var *leaf;
+    TRY_PTR(is_leaf);
+    TRY(from_autograd(tx, t, is_leaf, &leaf));
+    *out = tx->none;
+    return leaf == tx->true_
+               ? ST_OK
+               : graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a tensor", name);
+}
+
 static Status from_device(Tx *tx, TensorVar *t, PyObject *name, Var **out)
 {
     const char *attr = PyUnicode_AsUTF8(name), *type;
@@ -202,6 +215,7 @@ static const struct PropertyRow {
     { "imag", from_node },
     { "data", from_node },
     { "grad", gradient },
+    { "grad_fn", gradient_function },
 };
 
 static const struct PropertyRow *property(PyObject *name)
@@ -436,8 +450,10 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
     PyObject *count, *meta;
     TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
     Py_ssize_t size = PyObject_Size(meta);
-    if (size < 0)
-        return raise_now(tx);
+    if (size < 0) { /* only len() says that it was asked for a length */
+        PyErr_Clear();
+        return raise_type(tx, PyExc_TypeError, "iteration over a 0-d tensor");
+    }
     TRY(var_len(tx, self, &n));
     TRY(var_const(tx, n, &count));
     if (size > 4096)

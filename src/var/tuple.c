@@ -75,6 +75,7 @@ Status tuple_open(Tx *tx, TupleVar *t)
     if (t->items != NULL || t->v.real == NULL)
         return ST_OK;
     Py_ssize_t n = PyTuple_GET_SIZE(t->v.real);
+    TRY(tx_opened(tx, (size_t)n));
     if (t->v.src != NULL && t->v.src->kind != SRC_CONST)
         TRY(guard_num(&tx->guards, GUARD_LEN, t->v.src, n));
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));

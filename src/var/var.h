@@ -142,6 +142,7 @@ typedef struct ClassMade {
     Var **values;
     Var *mro, *dict; /* what __mro__ has given, what __dict__ shows; journalled */
     uintptr_t abc;   /* _abc_init has been called for it; journalled */
+    KeyMap again; /* names that it was made with, deleted and stored again: they stand at the end */
 } ClassMade;
 
 typedef struct ClassVar {
@@ -302,6 +303,11 @@ typedef struct WeakVar {
     Var *callback;   /* NULL: none */
     uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
 } WeakVar;
+
+typedef struct ByteArrayVar {
+    Var v;
+    PyObject *now; /* its content as bytes; journalled */
+} ByteArrayVar;
 
 #define AS(Type, var) ((Type *)(var))
 

@@ -45,11 +45,12 @@ Status var_real(Tx *tx, Var **v)
 
 /* -- Constants -------------------------------------------------------------- */
 
+/* Seeds, hashes and addresses have 64 bits and change from call to call; what has more hardly does. */
+enum { WORD_BITS = 64 };
+
 static bool small_int(PyObject *o)
 {
-    int over;
-    long n = PyLong_AsLongAndOverflow(o, &over);
-    return !over && n < (1L << 60) && n > -(1L << 60);
+    return _PyLong_NumBits(o) <= WORD_BITS;
 }
 
 static Status wrap_by_value(Tx *tx, PyObject *o, Source *src, Var **out)
@@ -123,10 +124,12 @@ static bool python_class(PyTypeObject *t)
 static bool known_layout(PyTypeObject *base)
 {
     return base == known_type(TY_DEFAULTDICT) || base == known_type(TY_DEQUE) ||
-           base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
-           base == &PyTuple_Type || base == &PyLong_Type || base == &PyFloat_Type ||
-           base == &PyUnicode_Type || base == &PySet_Type || base == &PyFrozenSet_Type ||
-           base == &PyODict_Type || base == &PyBytes_Type || base == &PyType_Type;
+           base == known_type(TY_NAMESPACE) || base == &PyBaseObject_Type ||
+           base == &PyDict_Type || base == &PyList_Type || base == &PyTuple_Type ||
+           base == &PyLong_Type || base == &PyFloat_Type || base == &PyUnicode_Type ||
+           base == &PySet_Type || base == &PyFrozenSet_Type || base == &PyODict_Type ||
+           base == &PyBytes_Type || base == &PyType_Type ||
+           (torch_ready && base == torch_types.function);
 }
 
 static PyTypeObject *python_layout(PyTypeObject *t)
@@ -147,7 +150,7 @@ PyTypeObject *wrap_layout(PyTypeObject *t)
 
 bool wrap_is_object(PyTypeObject *t)
 {
-    return python_class(t) && wrap_layout(t) != NULL;
+    return t == known_type(TY_NAMESPACE) || (python_class(t) && wrap_layout(t) != NULL);
 }
 
 static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)

@@ -1,4 +1,5 @@
 """Class statements, type() with three arguments, and what hangs on them."""
+import enum
 import abc
 
 import torch
@@ -398,3 +399,65 @@ def class_and_identity(x):
     a = C()
     a.cls = C
     return x + table[C], table[type(a)], a, {C, C}, C in table, C == a.cls, C != Base
+
+
+@program()
+def deleted_and_stored_again(x):
+    class C:
+        a, b, c = 1, 2, 3
+
+        def f(self):
+            return "f"
+    del C.a
+    C.d = 4
+    C.a = 5
+    del C.f
+    C.f = lambda self: "g"
+    del C.b
+    C.b = 6
+    del C.b
+    return x + C.a, [k for k in vars(C) if not k.startswith("__")], C().f(), hasattr(C, "b"), C
+
+
+@program()
+def enumerations(x):
+    class Color(enum.Enum):
+        RED = 1
+        GREEN = 2
+        ALSO = 1
+
+        def mixed(self):
+            return self.value * 2
+
+        @property
+        def lower(self):
+            return self.name.lower()
+
+    class Bits(enum.IntFlag):
+        A, B = 1, 2
+
+    class Names(str, enum.Enum):
+        X = "x"
+
+    class Numbers(enum.IntEnum):
+        ONE = enum.auto()
+        TWO = enum.auto()
+    out = [Color.RED, Color(2), Color["GREEN"], Color.ALSO is Color.RED, list(Color), list(reversed(Color)), len(Color), Color.RED in Color, Color.RED.lower,
+           Color.GREEN.mixed(), Color.RED == 1, Color.RED == Color.ALSO, Color.__members__ == {"RED": Color.RED, "GREEN": Color.GREEN, "ALSO": Color.RED},
+           Names.X == "x", Names("x") is Names.X, Numbers.TWO + 1, Numbers(1), Bits.A | Bits.B, Bits.A in (Bits.A | Bits.B), isinstance(Color.RED, Color)]
+    for f in (lambda: Color(7), lambda: Color["NO"], lambda: setattr(Color, "RED", 3), lambda: Color.NO):
+        try:
+            out.append(f())
+        except (ValueError, KeyError, AttributeError) as e:
+            out.append((type(e).__name__, str(e)))
+    return x + Color.GREEN.value, [str(o) for o in out], {Color.RED: 1}[Color.RED]
+
+
+@program()
+def an_enumeration_that_leaves(x):
+    class Mode(enum.Enum):
+        TRAIN = "train"
+        EVAL = "eval"
+    y = x + len(Mode)
+    print(end="")
+    return y, Mode, Mode.TRAIN, [m.value for m in Mode], list(vars(Mode))[:2]

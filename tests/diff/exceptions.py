@@ -287,3 +287,87 @@ def raised_again_by_its_handler(x, error):
         except ValueError as e:
             seen.append(e.args[0] + 1)
     return x, seen
+
+
+@program(graphs=0)
+def raises_where_inference_does_not(x):
+    """The kernels refuse what torch's own inference takes: a dimension that is not there, a dtype."""
+    LOG.append("before")
+    try:
+        {}["no"]
+    except KeyError as e:
+        x.zero_()
+        LOG.append(str(e))
+        torch.nn.functional.softmax(x, 1)
+
+
+@program()
+def dead_and_refused(x):
+    y = x + 1
+    for dtype in torch.int64, torch.bool:
+        try:
+            torch.softmax(x.to(dtype), 0)
+        except NotImplementedError as e:
+            LOG.append(str(e))
+    return y
+
+
+class Refuses:
+    def __init__(self, x):
+        x.add_(1)
+        LOG.append("added")
+        torch.log_softmax(x, 3)
+
+
+@program()
+def refused_in_init(x):
+    """A frame that a break cannot be taken in, after a write."""
+    try:
+        Refuses(x)
+    except IndexError as e:
+        LOG.append(str(e))
+    return x * 2
+
+
+class Closes:
+    def __enter__(self):
+        LOG.append("enter")
+
+    def __exit__(self, *info):
+        LOG.append("exit")
+
+
+def waits(n):
+    with Closes():
+        yield n
+
+
+def catches(x):
+    try:
+        x.sum(1, 1)
+    except Exception as e:
+        LOG.append(type(e))
+    return x + 1
+
+
+@program()
+def no_circle_is_left(x):
+    """Frames that a traceback has kept go with it, and what they hold goes with them."""
+    def inner():
+        waiting = waits(1)
+        y = catches(x)
+        next(waiting)
+        return y
+    y = inner()
+    LOG.append("behind")
+    return y
+
+
+@program()
+def no_iteration(x):
+    for f in any, list, sum, max, tuple:
+        try:
+            f(x.sum())
+        except TypeError as e:
+            LOG.append(str(e))
+    return x + 1

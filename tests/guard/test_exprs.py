@@ -90,7 +90,7 @@ def test_large_and_long_expressions():
     assert selftest.expr_text(n(2**119))[2] and not selftest.expr_text(n(2**121))[2]
     assert not selftest.expr_text(n("a" * 2000))[2]
     e = n(1)
-    for i in range(40):
+    for i in range(80):
         e = ("bin", ADD, e, n(1, 1))
     assert not selftest.expr_text(e)[2]
     with pytest.raises(LookupError):  # no scalar
@@ -178,7 +178,7 @@ def test_too_many_predicates_become_equality():
 
 def test_too_large_expressions_become_equality():
     e = n(1)
-    for _ in range(40):
+    for _ in range(80):
         e = ("bin", ADD, e, n(2, 1))
     p = Program([("PRED", ("cmp", GT, e, const(3)), True)])
     assert p.text == "L[0] == 1, same type and bits\nL[1] == 2, same type and bits\n"

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "diff"))
 import runner  # noqa: E402
 
 CALLS, THOUSANDS, COMPILATIONS = 1000, 4, 100
-DEFAULT = ("aliasing", "classes", "exceptions", "iteration")
+DEFAULT = ("aliasing", "classes", "exceptions", "functions", "iteration")
 FAMILIES = sorted({p.path for p in runner.programs()})
 families = pytest.mark.parametrize("path", [pytest.param(p, id=p.stem, marks=() if p.stem in DEFAULT else pytest.mark.slow) for p in FAMILIES])
 

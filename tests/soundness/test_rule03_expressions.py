@@ -146,3 +146,42 @@ def test_min_max_abs_round(compile):
     f = compile(f)
     for v in 1.25, 2.75, -3.0, 0.0, -0.0, 5, -5, True:
         yield f(X, v)
+
+
+
+@follows(graphs=2)
+def test_what_is_shared_counts_once(compile):
+    """Twenty doublings are twenty nodes, not a million: another value needs no other entry."""
+    def f(x, n):
+        for _ in range(20):
+            n = n + n
+        return (x.sin(), n) if n > 5 else (x.cos(), n)
+
+    f = compile(f)
+    for n in 1, 2, 7, 123456789, -4, 0, -7:
+        yield f(X, n)
+
+
+@follows(graphs=1)
+def test_two_chains_over_each_other(compile):
+    def f(x, a, b):
+        for _ in range(12):
+            a, b = b, a + b
+        return x + 1, a, b, b % 7 == 3
+
+    f = compile(f)
+    for a, b in (0, 1), (5, 8), (-3, 4), (100, 0), (2, 2):
+        yield f(X, a, b)
+
+
+@follows(graphs=(1, 8))
+def test_texts_of_shared_expressions_stay_short(compile):
+    """They are written for reports: as often as they are used, they would not end."""
+    def f(x, n):
+        for _ in range(40):
+            n = n * 1.5 + n
+        return (x, n) if n > 100 else (x + 1, n)
+
+    f = compile(f)
+    for n in 3.0, 1e-30, 0.0, -4.5:
+        yield f(X, n)

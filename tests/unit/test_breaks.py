@@ -232,6 +232,42 @@ def storage_of_a_tensor(x):
     return y * n
 
 
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+@meets("FUNCTION", lambda: X.clone().requires_grad_())
+def function_that_gives_back_its_argument(x, w):
+    y = w.sin()
+    y = Same.apply(y)  # here
+    return y.cos()
+
+
+@torch.library.custom_op("jedlik_test::logged", mutates_args=())
+def logged(x: torch.Tensor) -> torch.Tensor:
+    SINK.lines.append("logged")
+    return x * 2
+
+
+@logged.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@meets("CUT")
+def operator_that_sees_what_is_pending(x):
+    y = x.sin()
+    SINK.lines.append("pending")
+    y = logged(y)  # here
+    return y.cos()
+
+
 @meets("TENSOR_KIND", lambda: torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (4,)))
 def sparse_tensor(x, s):
     y = x.sin()

@@ -1,7 +1,7 @@
-"""What a graph calls to set and read the state of torch's random numbers.
+"""What a graph calls for things that are no operation on tensors: the state of random numbers, parameters made on the way.
 
-Takes: what the program gave. Holds: the state is the process's, not a tensor, so that such a node means something only where the graph's
-operations are called one by one. A compiler that traces the graph would run it once: OutOfGraph tells it, and the front-end breaks there.
+Takes: what the program gave. Holds: such a node means something only where the graph's operations are called one by one. A compiler that traces
+the graph would run it once: OutOfGraph tells it, and the front-end breaks there.
 """
 import torch
 from torch.fx.node import has_side_effect
@@ -32,6 +32,11 @@ def get_rng_state():
 def set_rng_state(state):
     each_time("torch.set_rng_state")
     torch.random.set_rng_state(state)
+
+
+def parameter(data, requires_grad):
+    each_time("torch.nn.Parameter")
+    return torch.nn.Parameter(data, requires_grad)
 
 
 def out_of_graph(error):
