@@ -464,7 +464,10 @@ static Status builtin_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     if (bound_function(AS(BuiltinVar, self)))
         return graph_break(tx, BRK_DYN_KEY, "%s", "a bound C function");
-    return by_identity(tx, self, key, h);
+    TRY(by_identity(tx, self, key, h));
+    if (*key)
+        *h = PyObject_Hash(*key); /* which is not that of the address */
+    return ST_OK;
 }
 
 const VarKind kind_builtin = {
