@@ -258,6 +258,8 @@ Status assert_truth(Tx *tx, Var *cond, bool truth);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);
+/* What f makes of a tensor that is made of constants alone; *out NULL: its value is not known, or f fails. */
+Status tensor_known(Tx *tx, TensorVar *t, PyObject *f(PyObject *), Var **out);
 
 static inline Status push(Tx *tx, Frame *f, Var *v)
 {
