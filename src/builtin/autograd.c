@@ -357,6 +357,12 @@ static Status begin(Tx *tx, const Args *a, Var **out)
     return context_new(tx, cls, args, n, &any, out);
 }
 
+/* Made by an operation after the argument, and certainly new: not what an argument of uncertain identity may be. */
+static bool newer(const TensorVar *v, const TensorVar *arg)
+{
+    return !v->vague && v->same == NULL && v->v.real == NULL && v->node > arg->node;
+}
+
 /* Not an argument, not differentiable. */
 static Status as_it_is(Tx *tx, Var *v, Var **args, Py_ssize_t n, bool *yes)
 {
@@ -368,7 +374,7 @@ static Status as_it_is(Tx *tx, Var *v, Var **args, Py_ssize_t n, bool *yes)
     for (Py_ssize_t i = 0; i < n; i++) {
         Var *arg = args[i];
         TRY(var_real(tx, &arg));
-        if (arg->kind != &kind_tensor)
+        if (arg->kind != &kind_tensor || newer(AS(TensorVar, v), AS(TensorVar, arg)))
             continue;
         TRY(tensor_is(tx, arg, v, &same));
         *yes &= !same;
