@@ -6,6 +6,7 @@
  * equal blocks mean that the same operations do the same thing. Without the symbols the same
  * words are read through torch._C.
  */
+#include "cpy/peek.h"
 #include "guard/guard.h"
 #include "torch/infer.h"
 
@@ -63,10 +64,15 @@ static __attribute__((noinline)) bool find_mine(void)
     return my_words != NULL;
 }
 
-/* Levels are small ints, which are one object each. */
+/* Levels are small ints, which are one object each. The module's globals hardly ever change. */
 static inline PyObject *ad_level(void)
 {
-    return PyDict_GetItemWithError(torch_py.forward_ad_dict, level_name);
+    static uint16_t hint;
+    static Memo memo;
+    PyObject *level = NULL;
+    cpy_dict_peek(torch_py.forward_ad_dict, level_name,
+                  ((PyASCIIObject *)level_name)->hash, &hint, &memo, &level);
+    return level;
 }
 
 static inline uint64_t function_word(void)

@@ -7,6 +7,7 @@
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
+#include "var/made.h"
 #include "var/names.h"
 #include "var/wrap.h"
 
@@ -398,11 +399,83 @@ static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)
     return builtin_call(tx, AS(BuiltinVar, self), a, out);
 }
 
+static bool is_method(PyObject *descr)
+{
+    return Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+           Py_IS_TYPE(descr, &PyClassMethodDescr_Type);
+}
+
+/* The C function behind it, if it is bound to something; NULL: it is not, or it is no such function. */
+static const void *bound_function(const BuiltinVar *b)
+{
+    PyObject *o = b->v.real;
+    if (b->self || Py_IS_TYPE(o, &_PyMethodWrapper_Type))
+        return is_method(o) ? (const void *)((PyMethodDescrObject *)o)->d_method->ml_meth
+                            : (const void *)o;
+    if (!PyCFunction_Check(o))
+        return NULL;
+    PyCFunctionObject *f = (PyCFunctionObject *)o;
+    return f->m_self && !PyModule_Check(f->m_self) ? (const void *)f->m_ml->ml_meth
+                                                   : NULL;
+}
+
+/* One made by the trace and one that existed, of one function. */
+static Status bound_alike(Tx *tx, BuiltinVar *a, BuiltinVar *b, bool *same)
+{
+    Var *self = a->self;
+    TRY(var_real(tx, &self));
+    bool cls = self->kind == &kind_class && PyCFunction_Check(b->v.real);
+    if (!cls && self->real)
+        return graph_break(tx, BRK_IDENTITY, "%s", "what a C function is bound to");
+    *same = cls && !is_made_class(self) &&
+            self->real == ((PyCFunctionObject *)b->v.real)->m_self;
+    return ST_OK;
+}
+
+/* Bound to one object, and of one function: equal, though each lookup makes another one. */
+static Status builtin_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+{
+    *out = tx->notimpl;
+    if ((op != Py_EQ && op != Py_NE) || other->kind != &kind_builtin)
+        return ST_OK;
+    BuiltinVar *a = AS(BuiltinVar, self), *b = AS(BuiltinVar, other);
+    const void *f = bound_function(a), *g = bound_function(b);
+    bool same = false, wrappers = Py_IS_TYPE(self->real, &_PyMethodWrapper_Type) ||
+                                  Py_IS_TYPE(other->real, &_PyMethodWrapper_Type);
+    if (f == NULL || g == NULL || (f != g && !wrappers))
+        return ST_OK;
+    if (a->self == NULL &&
+        b->self == NULL) { /* C compares: what they are bound to by identity */
+        int r = PyObject_RichCompareBool(self->real, other->real, Py_EQ);
+        if (r < 0)
+            return raise_now(tx);
+        same = r;
+    } else if (wrappers)
+        return graph_break(tx, BRK_IDENTITY, "%s", "what a C function is bound to");
+    else if (a->self && b->self)
+        TRY(var_is(tx, a->self, b->self, &same));
+    else
+        TRY(a->self ? bound_alike(tx, a, b, &same) : bound_alike(tx, b, a, &same));
+    *out = tx_bool(tx, same == (op == Py_EQ));
+    return ST_OK;
+}
+
+static Status builtin_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+{
+    if (bound_function(AS(BuiltinVar, self)))
+        return graph_break(tx, BRK_DYN_KEY, "%s", "a bound C function");
+    TRY(by_identity(tx, self, key, h));
+    if (*key)
+        *h = PyObject_Hash(*key); /* which is not that of the address */
+    return ST_OK;
+}
+
 const VarKind kind_builtin = {
     .name = "builtin",
     .id = KIND_builtin,
     .getattr = builtin_getattr,
     .call = builtin_call_,
     .truth = always_true,
-    .hash = by_identity,
+    .compare = builtin_compare,
+    .hash = builtin_hash,
 };

@@ -96,3 +96,26 @@ def asked_for_an_opinion(x):
 @program()
 def flags_of_the_interpreter(x):
     return x + sys.flags.optimize, sys.flags.hash_randomization >= 0, sys.implementation.name
+
+
+@program(lambda: (T(), [1], {}.get), lambda: (T(), [1], {}.get))
+def bound_functions_are_equal(x, given, get):
+    made, other = [1], [1]
+    out = [made.append == made.append, made.append == other.append, made.append != made.append, made.append == made.pop, given.append == given.append,
+           dict.fromkeys == dict.fromkeys, "a".join == "b".join, len == len, len == max, int.__add__ == int.__add__, get == get, get == {}.get,
+           made.__len__ == made.__len__, made.__len__ == other.__len__, Told.__init_subclass__ == Told.__init_subclass__,
+           Told.__init_subclass__ == Has.__init_subclass__, made.append == 5, made.append is made.append, {len: 1}[len]]
+    return x + 1, out
+
+
+@program(graphs=0)
+def bound_functions_as_keys(x):
+    made = [1]
+    return x + 1, {made.append: 1}[made.append], dict.fromkeys in {dict.fromkeys}
+
+
+@program()
+def functions_in_sets(x):
+    s = {len, HEAP.heappop, torch.sin, dict.get}
+    t = {len: 1, OPERATOR.add: 2}
+    return x + len(s), len in s, HEAP.heappush in s, [k in s for k in (dict.get, dict.pop)], t[OPERATOR.add], len([f for f in {len, max}]), len(sorted(t, key=repr))
