@@ -78,6 +78,8 @@ extern const struct KernelName {
 unsigned ambient_kernels(void);
 void ambient_set_kernels(unsigned mask);
 void ambient_ask_kernels(void *block); /* the guard compares them too from now on */
+/* No profiler records, nor may one from now on: the guard asks. False: one does, or nobody can say. */
+bool ambient_quiet(void *block);
 
 /* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
 
