@@ -229,9 +229,7 @@ static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
         return call_own(tx, self, f, args, value ? 2 : 1, &ignored);
     if (content != NULL)
         return var_setitem(tx, content, key, value);
-    return raise_type(tx, PyExc_TypeError, "'%s' object %s", self->type->tp_name,
-                      value ? "does not support item assignment"
-                            : "doesn't support item deletion");
+    return no_setitem(tx, self, key, value);
 }
 
 static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)

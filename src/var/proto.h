@@ -70,6 +70,8 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
 /* -- Containers and iteration (seq.c) ------------------------------------------------------ */
 Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
+/* raises: it has no items to be set or deleted */
+Status no_setitem(Tx *tx, Var *v, Var *key, Var *value);
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
 /* The next item, for a loop, which counts its turns itself; *out NULL: exhausted. var_next counts. */

@@ -64,6 +64,19 @@ Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
                       v->type->tp_name);
 }
 
+/* Items that go by an index have a wording of their own, where a type has room for them. */
+Status no_setitem(Tx *tx, Var *v, Var *key, Var *value)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, key, &t));
+    bool index = v->type->tp_as_sequence && t->tp_as_number && t->tp_as_number->nb_index;
+    return raise_type(tx, PyExc_TypeError,
+                      value   ? "'%s' object does not support item assignment"
+                      : index ? "'%s' object doesn't support item deletion"
+                              : "'%s' object does not support item deletion",
+                      v->type->tp_name);
+}
+
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
 {
     TRY(var_real(tx, &v));
@@ -71,10 +84,7 @@ Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
         return v->kind->setitem(tx, v, key, value);
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "item assignment");
-    return raise_type(tx, PyExc_TypeError,
-                      value ? "'%s' object does not support item assignment"
-                            : "'%s' object doesn't support item deletion",
-                      v->type->tp_name);
+    return no_setitem(tx, v, key, value);
 }
 
 Status var_iter(Tx *tx, Var *v, Var **out)
