@@ -319,7 +319,10 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
              *args = tx_hold(tx, PyList_AsTuple(p.args));
     if (f == NULL || args == NULL)
         return ST_ERROR;
-    if (p.used < p.n)
+    const PyMappingMethods *by_name = values->type->tp_as_mapping;
+    bool tuple_or_text = PyType_HasFeature(values->type, Py_TPFLAGS_TUPLE_SUBCLASS |
+                                                             Py_TPFLAGS_UNICODE_SUBCLASS);
+    if (p.used < p.n && (tuple_or_text || !by_name || !by_name->mp_subscript))
         return raise_type(tx, PyExc_TypeError,
                           "not all arguments converted during string formatting");
     return fold_wrap(tx, PyUnicode_Format(f, args), out);

@@ -534,18 +534,8 @@ static Status repeat_items(Tx *tx, ListVar *l, Var *times, Var ***items, Py_ssiz
     return ST_OK;
 }
 
-static bool has_index(Var *v)
-{
-    PyTypeObject *t = v->type;
-    return t && t->tp_as_number && t->tp_as_number->nb_index;
-}
-
 static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
 {
-    if (!has_index(times))
-        return raise_type(tx, PyExc_TypeError,
-                          "can't multiply sequence by non-int of type '%.200s'",
-                          type_name(tx, times));
     Var **items = NULL;
     Py_ssize_t n = 0, maxlen;
     TRY(repeat_items(tx, l, times, &items, &n));
@@ -580,7 +570,7 @@ static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     Var *c = var_content(other);
     *out = tx_notimpl(tx);
     if (op == BINOP_MULTIPLY || op == IN_PLACE(MULTIPLY)) {
-        if (has_own_number(other) && !has_index(other))
+        if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
             return ST_OK;
         return multiply(tx, l, other, op == IN_PLACE(MULTIPLY) && !reflected, out);
     }

@@ -260,11 +260,35 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return try_side(tx, b, a, op, true, out);
 }
 
+/* What * took for the number of times, as PyNumber_Multiply and its in-place form look for a sequence; NULL: there is none. */
+static const Var *bad_count(const Var *a, const Var *b, bool in_place)
+{
+    const PySequenceMethods *sa = a->type->tp_as_sequence, *sb = b->type->tp_as_sequence;
+    if (sa && (sa->sq_repeat || (in_place && sa->sq_inplace_repeat)))
+        return b;
+    return sb && sb->sq_repeat && !(in_place && sa) ? a : NULL;
+}
+
 static Status no_operator(Tx *tx, Var *a, Var *b, int op)
 {
     if (a->kind == &kind_opaque || b->kind == &kind_opaque)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s %s %s", a->type->tp_name,
                            binop_table[op % BINOP_COUNT].symbol, b->type->tp_name);
+    const Var *count =
+        op % BINOP_COUNT == BINOP_MULTIPLY ? bad_count(a, b, op >= BINOP_COUNT) : NULL;
+    if (count)
+        return raise_type(tx, PyExc_TypeError,
+                          "can't multiply sequence by non-int of type '%.200s'",
+                          count->type->tp_name);
+    if (op % BINOP_COUNT == BINOP_ADD &&
+        PyType_HasFeature(a->type, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError,
+                          "can only concatenate str (not \"%.200s\") to str",
+                          b->type->tp_name);
+    if (op % BINOP_COUNT == BINOP_ADD &&
+        PyType_HasFeature(a->type, Py_TPFLAGS_BYTES_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "can't concat %.100s to %.100s",
+                          b->type->tp_name, a->type->tp_name);
     bool power = op % BINOP_COUNT == BINOP_POWER;
     return raise_type(
         tx, PyExc_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",

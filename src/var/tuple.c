@@ -173,12 +173,6 @@ static Status tuple_contains(Tx *tx, Var *self, Var *item, bool *yes)
 
 /* -- Operators ------------------------------------------------------------------------ */
 
-static bool has_index(Var *v)
-{
-    PyTypeObject *t = v->type;
-    return t && t->tp_as_number && t->tp_as_number->nb_index;
-}
-
 static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
                    Py_ssize_t nb, Var **out)
 {
@@ -230,10 +224,6 @@ enum { REPEAT_MAX = 1 << 22 };
 static Status multiply(Tx *tx, TupleVar *t, Var *times, Var **out)
 {
     Py_ssize_t n;
-    if (!has_index(times))
-        return raise_type(tx, PyExc_TypeError,
-                          "can't multiply sequence by non-int of type '%.200s'",
-                          type_name(tx, times));
     TRY(var_ssize(tx, times, PyExc_OverflowError, &n));
     TRY(tuple_open(tx, t));
     if (n < 0 || t->n == 0)
@@ -261,7 +251,7 @@ static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
     }
     if (op != BINOP_MULTIPLY && op != IN_PLACE(MULTIPLY))
         return ST_OK;
-    if (has_own_number(other) && !has_index(other))
+    if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
         return ST_OK;
     return multiply(tx, AS(TupleVar, self), other, out);
 }
