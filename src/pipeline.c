@@ -43,6 +43,7 @@ static Status root_function(Tx *tx, PyFunctionObject *func, FuncVar **out)
 {
     Source *src = source_get(&tx->sources, SRC_FUNC, NULL, NULL, 0);
     TRY_PTR(src);
+    src->hint = (PyObject *)func;
     src->asked |= (uintptr_t)1 << GUARD_CODE; /* the point's own code */
     TRY(func_wrap(tx, (PyObject *)func, src, false, (Var **)out));
     return ptrmap_put(&tx->wrapped, &tx->arena, &tx->journal, func, *out) ? ST_OK

@@ -132,6 +132,24 @@ def test_profiler_range():
     assert "part" in [e.name for e in p.events()]
 
 
+def test_profiler_that_comes_later():
+    def f(x):
+        with torch.profiler.record_function("part"):
+            return x * 2
+
+    graphs = Graphs()
+    compiled = jedlik.compile(f, backend=graphs)
+    x = torch.ones(3)
+    compiled(x)
+    for _ in range(2):
+        with torch.profiler.profile() as p:
+            assert torch.equal(compiled(x), x * 2)
+        assert "part" in [e.name for e in p.events()]
+        before = len(graphs)
+        compiled(x)
+        assert len(graphs) == before
+
+
 def test_dictionary_of_parameters():
     def f(table, ps):
         return [table[p] * 2 if p in table else p + 1 for p in ps]

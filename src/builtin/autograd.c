@@ -46,6 +46,8 @@ static Status requires_grad(Tx *tx, Var *v, bool *yes)
     flag = tx_hold(tx, PyObject_GetAttrString(meta, "requires_grad"));
     TRY_PTR(flag);
     *yes = flag == Py_True;
+    if (tx->blurred && !*yes && (AS(TensorVar, v)->external || infer_unsure(meta)))
+        return graph_break(tx, BRK_LAYOUT, "%s", "requires_grad after a write");
     return ST_OK;
 }
 
@@ -355,20 +357,27 @@ static Status begin(Tx *tx, const Args *a, Var **out)
     return context_new(tx, cls, args, n, &any, out);
 }
 
+/* Made by an operation after the argument, and certainly new: not what an argument of uncertain identity may be. */
+static bool newer(const TensorVar *v, const TensorVar *arg)
+{
+    return !v->vague && v->same == NULL && v->v.real == NULL && v->node > arg->node;
+}
+
+/* Not an argument, not differentiable. */
 static Status as_it_is(Tx *tx, Var *v, Var **args, Py_ssize_t n, bool *yes)
 {
-    bool grad;
+    bool grad, same;
     TRY(var_real(tx, &v));
     *yes = true;
     if (v->kind != &kind_tensor)
         return ST_OK;
-    const Var *same = AS(TensorVar, v)->same;
     for (Py_ssize_t i = 0; i < n; i++) {
         Var *arg = args[i];
         TRY(var_real(tx, &arg));
-        if (arg == v || arg == same ||
-            (arg->kind == &kind_tensor && arg->real && arg->real == v->real))
-            *yes = false;
+        if (arg->kind != &kind_tensor || newer(AS(TensorVar, v), AS(TensorVar, arg)))
+            continue;
+        TRY(tensor_is(tx, arg, v, &same));
+        *yes &= !same;
     }
     TRY(requires_grad(tx, v, &grad));
     *yes &= !grad;

@@ -63,9 +63,13 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
 static Status number(Tx *tx, Var *v, bool is_float, Var **out)
 {
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_tensor)
-        return graph_break(tx, BRK_DATA_DEPENDENT, "%s() of a tensor",
-                           is_float ? "float" : "int");
+    if (v->kind == &kind_tensor) {
+        TRY(tensor_known(tx, AS(TensorVar, v), is_float ? PyNumber_Float : PyNumber_Long,
+                         out));
+        return *out ? ST_OK
+                    : graph_break(tx, BRK_DATA_DEPENDENT, "%s() of a tensor",
+                                  is_float ? "float" : "int");
+    }
     if (v->kind == &kind_scalar) {
         *out = v;
         return v->type == (is_float ? &PyFloat_Type : &PyLong_Type)

@@ -15,24 +15,13 @@ static PyObject *name_of(Tx *tx, const char *text)
 
 /* -- Profiler ranges -------------------------------------------------------- */
 
-/* Is somebody recording? *yes is true too if torch cannot say. */
-static void profiling(Tx *tx, bool *yes)
-{
-    PyObject *ask = lookup_path(tx, "torch._C._autograd", "_profiler_enabled");
-    PyObject *on = ask ? tx_hold(tx, PyObject_CallNoArgs(ask)) : NULL;
-    PyErr_Clear();
-    *yes = on != Py_False;
-}
-
 /* A range that nobody records is left out. It looks as if its end had been reported already, so that the real __exit__, if the trace
  * ends inside, does nothing. */
 static Status range_enter(Tx *tx, const Args *a, Var **out)
 {
     PyObject *flag = name_of(tx, "run_callbacks_on_exit");
-    bool on;
     TRY_PTR(flag);
-    profiling(tx, &on);
-    if (on)
+    if (tx->ambient == NULL || !ambient_quiet(tx->ambient))
         return ST_DECLINE;
     TRY(var_setattr(tx, a->v[0], flag, tx_bool(tx, false)));
     *out = a->v[0];

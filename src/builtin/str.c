@@ -296,6 +296,13 @@ static Status directive(Percent *p)
     return raise_type(p->tx, PyExc_ValueError, "incomplete format");
 }
 
+/* What could be asked by name may be left over. */
+static bool by_name(PyTypeObject *t)
+{
+    return t->tp_as_mapping && t->tp_as_mapping->mp_subscript &&
+           !PyType_IsSubtype(t, &PyTuple_Type) && !PyType_IsSubtype(t, &PyUnicode_Type);
+}
+
 Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
 {
     Percent p = { .tx = tx, .format = format, .values = &values, .n = 1 };
@@ -319,10 +326,7 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
              *args = tx_hold(tx, PyList_AsTuple(p.args));
     if (f == NULL || args == NULL)
         return ST_ERROR;
-    const PyMappingMethods *by_name = values->type->tp_as_mapping;
-    bool tuple_or_text = PyType_HasFeature(values->type, Py_TPFLAGS_TUPLE_SUBCLASS |
-                                                             Py_TPFLAGS_UNICODE_SUBCLASS);
-    if (p.used < p.n && (tuple_or_text || !by_name || !by_name->mp_subscript))
+    if (p.used < p.n && !by_name(values->type))
         return raise_type(tx, PyExc_TypeError,
                           "not all arguments converted during string formatting");
     return fold_wrap(tx, PyUnicode_Format(f, args), out);

@@ -63,8 +63,8 @@ Status build_weak(Emit *e, Item *it), build_bytearray(Emit *e, Item *it);
 Status build_iter(Emit *e, Item *it);
 Status build_wrapiter(Emit *e, Item *it);
 Status build_gen(Emit *e, Item *it);
-bool build_tensor_late(Var *v), build_dict_late(Var *v), build_object_late(Var *v), build_func_late(Var *v),
-    build_class_late(Var *v), build_exc_late(Var *v);
+bool build_tensor_late(Var *v), build_dict_late(Var *v), build_object_late(Var *v),
+    build_func_late(Var *v), build_class_late(Var *v), build_exc_late(Var *v);
 
 /* The shell that is being filled, from its slot. */
 static inline void put_self(Emit *e, const Item *it)

@@ -6,6 +6,7 @@
  * equal blocks mean that the same operations do the same thing. Without the symbols the same
  * words are read through torch._C.
  */
+#include "cpy/peek.h"
 #include "guard/guard.h"
 #include "torch/infer.h"
 
@@ -23,6 +24,7 @@ enum {
 typedef struct Ambient {
     uint64_t w[W_COUNT];
     unsigned kernels; /* of attention; 0: nobody asked, else with KERNELS_ASKED */
+    bool quiet; /* the trace left out what only a profiler sees: there must be none */
 } Ambient;
 
 /* Offsets in three thread-local structs of torch; self_check sees that they mean what we believe. */
@@ -62,10 +64,15 @@ static __attribute__((noinline)) bool find_mine(void)
     return my_words != NULL;
 }
 
-/* Levels are small ints, which are one object each. */
+/* Levels are small ints, which are one object each. The module's globals hardly ever change. */
 static inline PyObject *ad_level(void)
 {
-    return PyDict_GetItemWithError(torch_py.forward_ad_dict, level_name);
+    static uint16_t hint;
+    static Memo memo;
+    PyObject *level = NULL;
+    cpy_dict_peek(torch_py.forward_ad_dict, level_name,
+                  ((PyASCIIObject *)level_name)->hash, &hint, &memo, &level);
+    return level;
 }
 
 static inline uint64_t function_word(void)
@@ -255,6 +262,16 @@ void ambient_ask_kernels(void *block)
     ((Ambient *)block)->kernels = KERNELS_ASKED | ambient_kernels();
 }
 
+/* -- Profilers -------------------------------------------------------------- */
+
+bool ambient_quiet(void *block)
+{
+    if (torch_lib.profiling == NULL || torch_lib.profiling())
+        return false;
+    ((Ambient *)block)->quiet = true;
+    return true;
+}
+
 /* -- The guard -------------------------------------------------------------- */
 
 void *ambient_block(Arena *a, size_t *size)
@@ -264,6 +281,7 @@ void *ambient_block(Arena *a, size_t *size)
         return NULL;
     *size = sizeof *b;
     b->kernels = 0;
+    b->quiet = false;
     if (!read_ambient(b)) {
         PyErr_SetString(PyExc_RuntimeError, "torch's ambient state cannot be read");
         return NULL;
@@ -290,7 +308,7 @@ static bool check(const void *block)
     uint64_t differ = 0;
     for (int i = 0; i < W_COUNT; i++)
         differ |= now.w[i] ^ b->w[i];
-    return differ == 0 &&
+    return differ == 0 && !(b->quiet && torch_lib.profiling()) &&
            (b->kernels == 0 || b->kernels == (KERNELS_ASKED | ambient_kernels()));
 }
 

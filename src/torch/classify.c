@@ -29,7 +29,11 @@ enum {
     F_TOTAL = 1 << 16,
     F_TRIAL = 1 << 17,
     F_COSTLY = 1 << 18,
-    RULE_SHIFT = 20, /* number of a shape rule, from 1 */
+    F_LOWER = 1 << 19,
+    F_FULL = 1 << 20,
+    F_RECAST = 1 << 21,
+    F_INDEXED = 1 << 22,
+    RULE_SHIFT = 24, /* number of a shape rule, from 1 */
 };
 
 static PyObject *by_name;   /* plain name -> flags, from OPS */
@@ -63,6 +67,11 @@ static TorchOp op_of(long f)
         .total = f & (F_TOTAL | F_PURE),
         .trial = (f & F_TRIAL) || ((f & F_PURE) && !(f & (F_VIEW | F_FACTORY | F_STRUCT))),
         .costly = f & F_COSTLY,
+        .indexed = f & F_INDEXED,
+        .cast = f & F_RECAST  ? CASTS_WITHIN
+                : f & F_LOWER ? CASTS_LOWER
+                : f & F_FULL  ? CASTS_FULL
+                              : CASTS_NONE,
         .rule = (uint8_t)(f >> RULE_SHIFT),
         .pure = (f & F_PURE) && !(f & (F_RANDOM | F_MUTATES | F_USER | F_SYNCS)),
     };
@@ -183,6 +192,10 @@ static int add_rows(bool paths)
         TOTAL = F_TOTAL,
         TRIAL = F_TRIAL,
         COSTLY = F_COSTLY,
+        LOWER = F_LOWER,
+        FULL = F_FULL,
+        RECAST = F_RECAST,
+        INDEXED = F_INDEXED,
         FACTORY_RANDOM = F_FACTORY | F_RANDOM
     };
 #define OPS(flags, words)                                                                \
@@ -343,7 +356,9 @@ static int add_operators(void)
         PyObject *row = PyDict_GetItemString(by_name, operators[i].name);
         long said = row ? PyLong_AsLong(row) : 0;
         long flags =
-            operators[i].flags | (said & F_TOTAL) | said >> RULE_SHIFT << RULE_SHIFT;
+            operators[i].flags |
+            (said & (F_TOTAL | F_TRIAL | F_COSTLY | F_LOWER | F_FULL | F_RECAST)) |
+            said >> RULE_SHIFT << RULE_SHIFT;
         r = f ? put(by_object, f, flags & F_MUTATES ? flags | F_ALIAS : flags) : -1;
         Py_XDECREF(f);
     }

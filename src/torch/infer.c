@@ -202,7 +202,7 @@ static bool note_layout(PyObject *t, void *arg)
     return true;
 }
 
-/* What kernels leave open about the result; `by_rule`: rules know odd strides, or say that they do not. */
+/* What kernels leave open about the result; `by_rule`: rules and trials know layouts and odd strides, or say that they do not. */
 static unsigned doubts(const InferCall *c, TorchOp op, unsigned *by_rule)
 {
     Seen seen = { 0 };
@@ -210,12 +210,13 @@ static unsigned doubts(const InferCall *c, TorchOp op, unsigned *by_rule)
     for (Py_ssize_t i = 0; i < n; i++)
         each_tensor(c->args[i], MAX_DEPTH, note_layout, &seen);
     unsigned bits = seen.unsure & UNSURE_VIEW && op.may_alias ? UNSURE_VIEW : 0;
-    if (op.loose || (op.layout && seen.layout))
+    if (op.loose)
         bits = UNSURE_ALL;
     if (seen.unsure & UNSURE_STRIDES)
         bits |= op.fresh ? UNSURE_VIEW : UNSURE_ALL;
     *by_rule = bits;
-    return seen.odd && !op.view ? UNSURE_ALL : bits;
+    bool strange = (seen.odd && !op.view) || (op.layout && seen.layout);
+    return strange ? UNSURE_ALL : bits;
 }
 
 typedef struct Marking {
@@ -607,28 +608,42 @@ static bool own_method(PyObject *name)
 
 uint64_t infer_by_rule; /* results that a shape rule gave, for statistics and tests */
 
+static Status by_rule(Call *k, TorchOp op, InferCall *c, PyObject **r)
+{
+    if (!op.rule || k->target != c->target || my.no_rules ||
+        (k->method && !own_method(k->target)))
+        return ST_DECLINE;
+    unsigned loose = 0;
+    PyObject *expected = switches.verify_shapes ? verify_expect(c) : NULL;
+    Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
+    if (st == ST_OK && expected && !verify_compare(c, expected, *r, loose)) {
+        Py_CLEAR(*r);
+        st = ST_BREAK;
+    }
+    Py_XDECREF(expected);
+    if (st == ST_BREAK || st == ST_DECLINE)
+        return st;
+    infer_by_rule++;
+    c->ruled = true;
+    c->loose = loose;
+    return st == ST_RAISE ? judge_exception() : st;
+}
+
+Status infer_rule(InferCall *c, TorchOp op, PyObject **out)
+{
+    Call k;
+    if (!set_call(&k, c))
+        return ST_DECLINE;
+    Status st = by_rule(&k, op, c, out);
+    return st == ST_BREAK ? ST_DECLINE : st;
+}
+
 static Status by_rule_or_meta(Call *k, TorchOp op, InferCall *c, PyObject **r)
 {
-    if (op.rule && k->target == c->target && !my.no_rules &&
-        (!k->method || own_method(k->target))) {
-        unsigned loose = 0;
-        PyObject *expected = switches.verify_shapes ? verify_expect(c) : NULL;
-        Status st = rules_apply(k, op.rule, plain_name(k), c->grad, r, &loose);
-        if (st == ST_OK && expected && !verify_compare(c, expected, *r, loose)) {
-            Py_CLEAR(*r);
-            st = ST_BREAK;
-        }
-        Py_XDECREF(expected);
-        if (st == ST_BREAK)
-            return ST_DECLINE;
-        if (st != ST_DECLINE) {
-            infer_by_rule++;
-            c->ruled = true;
-            c->loose = loose;
-            return st == ST_RAISE ? judge_exception() : st;
-        }
-    }
-    Status st = my.no_rules ? ST_DECLINE : trial_run(c, op, r);
+    Status st = by_rule(k, op, c, r);
+    if (st != ST_DECLINE)
+        return st == ST_BREAK ? ST_DECLINE : st;
+    st = my.no_rules ? ST_DECLINE : trial_run(c, op, r);
     if (st != ST_DECLINE) {
         c->ruled = st == ST_OK;
         return st;
@@ -671,6 +686,20 @@ static bool autocast_on(void)
            (torch_lib.autocast_enabled(0) || torch_lib.autocast_enabled(1));
 }
 
+static Status infer_under_autocast(InferCall *c, TorchOp op, PyObject **out,
+                                   PyObject **device)
+{
+    Status st = my.no_rules ? ST_DECLINE : cast_infer(c, op, out);
+    if (st == ST_DECLINE && !my.no_rules && (st = trial_run(c, op, out)) == ST_OK)
+        c->ruled = true;
+    if (st == ST_OK)
+        *device = infer_device(c->device);
+    if (st != ST_DECLINE)
+        return st;
+    c->loose = UNSURE_VIEW;
+    return infer_by_fakes(c, out, device);
+}
+
 /* By torch, or by what it gave before. Under c->grad and muted. */
 static Status infer_anew(InferCall *c, TorchOp op, const MemoKey *k, PyObject **out,
                          PyObject **device)
@@ -679,21 +708,36 @@ static Status infer_anew(InferCall *c, TorchOp op, const MemoKey *k, PyObject **
     Status st;
     if (k)
         memo_versions(k, &before);
-    if (autocast_on() && !op.view) { /* views are the same under it */
-        st = trial_run(c, op, out);
-        if (st == ST_OK) {
-            c->ruled = true;
-            *device = infer_device(c->device);
-        }
-    } else {
+    Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
+    /* Views and questions are the same under it, and what is made of no tensor. */
+    bool same =
+        op.view || op.cls == TC_SPECIAL || (op.factory && !has_tensor(c->args, n));
+    if (autocast_on() && !same)
+        st = infer_under_autocast(c, op, out, device);
+    else
         st = run(c, op, out, device);
-    }
-    if (autocast_on() && !op.view && st == ST_DECLINE) {
-        c->loose = UNSURE_VIEW;
-        st = infer_by_fakes(c, out, device);
-    }
     if (st == ST_OK && k)
         memo_put(k, &before, c, op, *out, *device);
+    return st;
+}
+
+/* Whether anything but numbers for small tensors that are known can tell. */
+static Status infer_with_numbers(InferCall *c, TorchOp op, PyObject **out,
+                                 PyObject **device)
+{
+    PyObject *v[MAX_ARGS], *const *given = c->args;
+    Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
+    if (known_make(c, op, out) == ST_OK) {
+        *device = infer_device(torch_py.cpu);
+        return ST_OK;
+    }
+    if (!known_as_numbers(c, v))
+        return ST_DECLINE;
+    c->args = v;
+    Status st = infer_anew(c, op, NULL, out, device);
+    c->args = given;
+    while (n > 0)
+        Py_DECREF(v[--n]);
     return st;
 }
 
@@ -714,6 +758,10 @@ Status infer_call(InferCall *c, PyObject **out, PyObject **device)
         st = infer_anew(c, op, keeps ? &key : NULL, out, device);
     else if (*out == NULL)
         st = ST_ERROR;
+    if (st == ST_DECLINE)
+        st = infer_with_numbers(c, op, out, device);
+    if (st == ST_OK)
+        known_note(c, op, *out);
     c->unsure = (c->ruled ? by_rule : by_torch) | c->loose;
     if (st == ST_OK && c->unsure)
         each_tensor(*out, MAX_DEPTH, mark_unsure, c);

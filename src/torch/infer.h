@@ -25,8 +25,27 @@ void quiet_record(Quiet *q,
                   PyObject *list); /* until the end, warnings are put into the list */
 void quiet_end(Quiet *q, bool grad);
 
+/* swap.c: new reference for what stands in the place of a tensor; NULL, perhaps without an exception: it cannot be done. */
+typedef PyObject *Swap(void *arg, PyObject *tensor);
+PyObject *infer_swapped(PyObject *o, Swap *one, void *arg);
+/* Arguments and keywords, MAX_ARGS at most: new references, or none and false. */
+bool infer_swap_args(const InferCall *c, Swap *one, void *arg, PyObject **v);
+PyObject *infer_call_swapped(const InferCall *c, Swap *one, void *arg);
+
+/* known.c: a call of constants alone that makes a small tensor, as torch.div(4, 2), or ST_DECLINE. */
+Status known_make(const InferCall *c, TorchOp op, PyObject **out);
+/* After an inferred call: the value of its result, if it follows from constants. */
+void known_note(const InferCall *c, TorchOp op, PyObject *twin);
+/* The arguments with numbers for twins of one element whose value is known: new references; false, and none, if there are none. */
+bool known_as_numbers(const InferCall *c, PyObject **v);
+
 /* Elements of storage that the tensor reaches. */
 int64_t infer_extent(const TensorMeta *m);
+
+/* The result by a shape rule alone, or ST_DECLINE. */
+Status infer_rule(InferCall *c, TorchOp op, PyObject **out);
+/* cast.c: the same under autocast on CPU. */
+Status cast_infer(InferCall *c, TorchOp op, PyObject **out);
 
 /* trial.c: the result by the operation's own kernel on made-up data, or ST_DECLINE with nothing set. Under c->grad and muted. */
 Status trial_run(const InferCall *c, TorchOp op, PyObject **out);

@@ -42,6 +42,7 @@ typedef struct DispatchWords {
     X(CPU, warn_only, bool (*)(const void *),                                             \
       "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv")                               \
     X(CPU, num_threads, int (*)(void), "_ZN2at15get_num_threadsEv")                       \
+    X(CPU, profiling, bool (*)(void), "_ZN5torch8profiler4impl15profilerEnabledEv")       \
     X(CPU, dtype_f32, int32_t (*)(void), "aoti_torch_dtype_float32")                      \
     X(CPU, dtype_f64, int32_t (*)(void), "aoti_torch_dtype_float64")                      \
     X(CPU, dtype_i64, int32_t (*)(void), "aoti_torch_dtype_int64")                        \

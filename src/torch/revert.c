@@ -122,8 +122,11 @@ int revert_plan(const Graph *g, bool late, Revert **out)
 
 static PyObject *copy_of(PyObject *t, bool whole)
 {
+    static PyObject *name;
+    if (name == NULL && (name = PyUnicode_InternFromString("clone")) == NULL)
+        return NULL;
     if (!whole)
-        return PyObject_CallMethod(t, "clone", NULL);
+        return PyObject_CallMethodNoArgs(t, name);
     PyObject *s = PyObject_CallMethod(t, "untyped_storage", NULL);
     PyObject *copy = s ? PyObject_CallMethod(s, "clone", NULL) : NULL;
     Py_XDECREF(s);

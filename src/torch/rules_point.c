@@ -323,16 +323,20 @@ static Status relu(Infer *r, PyObject **out)
 
 static Status dropout(Infer *r, PyObject **out)
 {
-    /* With training=False or p=0 the input itself comes back: torch does that without a kernel. */
+    /* Without an effect it gives the input itself. */
     bool drops = r->v[1] == NULL ||
                  (PyFloat_CheckExact(r->v[1]) && PyFloat_AS_DOUBLE(r->v[1]) > 0 &&
                   PyFloat_AS_DOUBLE(r->v[1]) < 1);
     bool training = r->v[2] == NULL || is_true(r->v[2]);
+    bool none = r->v[1] && PyFloat_CheckExact(r->v[1]) && PyFloat_AS_DOUBLE(r->v[1]) == 0;
     TensorMeta m;
-    if (!drops || !training || !is_false(r->v[3]) || r->in_place ||
-        !read_tensor(r->v[0], &m) || m.numel == 0)
+    if (!is_false(r->v[3]) || r->in_place || !read_tensor(r->v[0], &m) || m.numel == 0)
         return ST_DECLINE;
-    return one(r, floats, out);
+    if ((none && training) || (drops && is_false(r->v[2]) && r->v[2])) {
+        *out = Py_NewRef(r->v[0]);
+        return ST_OK;
+    }
+    return drops && training ? one(r, floats, out) : ST_DECLINE;
 }
 
 static Status prelu(Infer *r, PyObject **out)

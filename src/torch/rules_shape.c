@@ -534,8 +534,8 @@ static Status pad(Infer *r, PyObject **out)
         !(r->v[2] == NULL || (PyUnicode_Check(r->v[2]) &&
                               PyUnicode_CompareWithASCIIString(r->v[2], "constant") == 0)))
         return ST_DECLINE;
-    bool moves = false;
-    r->loose |= !row_major(&x) || odd_strides(&x);
+    bool moves = false; /* images may be in channels_last, and stay so */
+    r->loose |= (x.ndim >= 4 && !row_major(&x)) || odd_strides(&x);
     for (int i = 0; i < n / 2; i++) {
         int64_t *size = &x.sizes[x.ndim - 1 - i];
         if (v[2 * i] < 0 || v[2 * i + 1] < 0)

@@ -78,6 +78,8 @@ extern const struct KernelName {
 unsigned ambient_kernels(void);
 void ambient_set_kernels(unsigned mask);
 void ambient_ask_kernels(void *block); /* the guard compares them too from now on */
+/* No profiler records, nor may one from now on: the guard asks. False: one does, or nobody can say. */
+bool ambient_quiet(void *block);
 
 /* -- Autocast, and what graphs may leave changed (torch/autocast.c) ------------- */
 
@@ -117,6 +119,14 @@ typedef enum {
     TC_SPECIAL, /* has a handler of its own in builtin/: grad mode, is_grad_enabled, is_tensor … */
 } TorchClass;
 
+/* What autocast on CPU does to an operation's arguments before it runs. */
+typedef enum {
+    CASTS_NONE,
+    CASTS_LOWER,  /* floats to the dtype of autocast … */
+    CASTS_FULL,   /* … or to float32 */
+    CASTS_WITHIN, /* it is made of operations of which some do */
+} TorchCast;
+
 typedef struct TorchOp {
     TorchClass cls;
     bool factory; /* makes a tensor out of no tensor: a node even without tensor arguments */
@@ -134,8 +144,10 @@ typedef struct TorchOp {
     uint8_t rule; /* number of its shape rule; 0: none */
     bool total; /* cannot raise on data, given shapes that fit: pure operations, and some that write or draw */
     bool trial; /* may be inferred by running it on made-up data (torch/trial.c) … */
-    bool costly; /* … if that is small */
-    bool fresh;  /* strides do not depend on those of the arguments */
+    bool costly;  /* … if that is small */
+    bool indexed; /* … and even if single integers are among its tensors */
+    TorchCast cast;
+    bool fresh; /* strides do not depend on those of the arguments */
 } TorchOp;
 
 /* By identity; O(1). Functions that the tables do not name are classified by module and kind. */
@@ -184,6 +196,11 @@ typedef struct InferCall {
  * changes the twin's metadata in place (unsqueeze_, requires_grad_, resize_). There is no undo: what was read before stays valid
  * as a constant; after a rewind over such an operation the metas of the nodes that stay are made anew by infer_replay. */
 Status infer_call(InferCall *c, PyObject **out, PyObject **device);
+
+/* A twin's value where it is made of constants alone: a small tensor on CPU, borrowed; NULL: not known. */
+PyObject *known_value(PyObject *twin);
+/* What a call that reads data (TorchOp.syncs) gives if all its tensors are known: new reference, no tensor; NULL: not known. */
+PyObject *known_answer(const InferCall *c);
 
 int64_t infer_version(PyObject *twin); /* -1: inference tensor, has none */
 unsigned infer_unsure(PyObject *twin); /* UNSURE_… bits */

@@ -13,7 +13,6 @@
 
 enum {
     MAX_TRIED = 64,         /* tensors of a call */
-    MAX_NESTED = 4,         /* containers in containers */
     MAX_ELEMENTS = 1 << 23, /* of all arguments together */
     MAX_COSTLY = 1 << 13,   /* … where time or the result grow faster than they */
 };
@@ -28,6 +27,7 @@ typedef struct Trial {
     Stand v[MAX_TRIED];
     int n;
     int64_t elements, limit;
+    bool indexed;             /* single integers say nothing about sizes */
     void *results[MAX_TRIED]; /* storages */
     int nresults;
 } Trial;
@@ -144,13 +144,15 @@ static bool may_be_number(const TensorMeta *m)
            m->dtype != D_C128;
 }
 
-static PyObject *stand_for(Trial *t, PyObject *twin)
+static PyObject *stand_for(void *arg, PyObject *twin)
 {
+    Trial *t = arg;
     for (int i = 0; i < t->n; i++)
         if (t->v[i].twin == twin)
             return Py_NewRef(t->v[i].real);
     Stand *s = &t->v[t->n];
-    if (t->n == MAX_TRIED || !read_plain(twin, &s->m) || may_be_number(&s->m))
+    if (t->n == MAX_TRIED || !read_plain(twin, &s->m) ||
+        (!t->indexed && may_be_number(&s->m)))
         return NULL;
     t->elements += infer_extent(&s->m);
     if (t->elements > t->limit || (s->real = made_up(&s->m)) == NULL)
@@ -159,42 +161,6 @@ static PyObject *stand_for(Trial *t, PyObject *twin)
     s->version = infer_version(s->real);
     t->n++;
     return Py_NewRef(s->real);
-}
-
-typedef PyObject *Swap(Trial *t, PyObject *tensor);
-
-static PyObject *swapped(Trial *t, PyObject *o, int depth, Swap *one);
-
-/* Lists, tuples and torch's named tuples, with their items exchanged. */
-static PyObject *swapped_items(Trial *t, PyObject *o, int depth, Swap *one)
-{
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-    PyObject *items = PyTuple_New(n), *r;
-    for (Py_ssize_t i = 0; items && i < n; i++) {
-        PyObject *x = swapped(t, PySequence_Fast_GET_ITEM(o, i), depth + 1, one);
-        if (x == NULL)
-            Py_CLEAR(items);
-        else
-            PyTuple_SET_ITEM(items, i, x);
-    }
-    if (items == NULL || PyTuple_CheckExact(o))
-        return items;
-    r = PyObject_CallOneArg((PyObject *)Py_TYPE(o), items);
-    Py_DECREF(items);
-    return r;
-}
-
-/* NULL, perhaps without an exception: it cannot be done. */
-static PyObject *swapped(Trial *t, PyObject *o, int depth, Swap *one)
-{
-    PyTypeObject *type = Py_TYPE(o);
-    if (torch_is_tensor(o))
-        return torch_is_plain_tensor(o) ? one(t, o) : NULL;
-    if (type == torch_types.size || !(PyTuple_Check(o) || PyList_Check(o)))
-        return PyDict_Check(o) ? NULL : Py_NewRef(o);
-    bool known = type == &PyTuple_Type || type == &PyList_Type ||
-                 PyObject_HasAttrString((PyObject *)type, "n_sequence_fields");
-    return known && depth < MAX_NESTED ? swapped_items(t, o, depth, one) : NULL;
 }
 
 /* -- Results ---------------------------------------------------------------------------- */
@@ -214,8 +180,9 @@ static bool new_memory(Trial *t, void *storage)
     return true;
 }
 
-static PyObject *twin_of(Trial *t, PyObject *real)
+static PyObject *twin_of(void *arg, PyObject *real)
 {
+    Trial *t = arg;
     TensorMeta m;
     for (int i = 0; i < t->n; i++)
         if (t->v[i].real == real)
@@ -279,7 +246,7 @@ static Status settle(Trial *t, PyObject *result, bool grad, PyObject **out)
     bool written[MAX_TRIED];
     if (!only_tensors(result) || !arguments_kept(t, result, written))
         return ST_DECLINE;
-    PyObject *r = swapped(t, result, 0, twin_of);
+    PyObject *r = infer_swapped(result, twin_of, t);
     if (r == NULL || write_twins(t, written, grad) != ST_OK) {
         Py_XDECREF(r);
         return ST_DECLINE;
@@ -304,21 +271,6 @@ static bool on_cpu(const InferCall *c)
     return c->device && PyObject_RichCompareBool(c->device, torch_py.cpu, Py_EQ) == 1;
 }
 
-static PyObject *call_real(Trial *t, const InferCall *c)
-{
-    PyObject *v[MAX_ARGS + 1], *r = NULL;
-    Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0), i = 0;
-    while (i < n && (v[i] = swapped(t, c->args[i], 0, stand_for)))
-        i++;
-    if (i == n)
-        r = c->kind == NODE_METHOD
-                ? PyObject_VectorcallMethod(c->target, v, (size_t)c->nargs, c->kwnames)
-                : PyObject_Vectorcall(c->target, v, (size_t)c->nargs, c->kwnames);
-    while (i > 0)
-        Py_DECREF(v[--i]);
-    return r;
-}
-
 /* What was raised may be about the data; only interrupts are for the user. */
 static Status forget(void)
 {
@@ -329,13 +281,25 @@ static Status forget(void)
     return ST_DECLINE;
 }
 
+/* multi_head_attention_forward(…, dropout_p, …) without dropout */
+static bool draws_nothing(const InferCall *c)
+{
+    enum { DROPOUT = 10 };
+    return PyFunction_Check(c->target) && c->nargs > DROPOUT &&
+           PyFloat_CheckExact(c->args[DROPOUT]) &&
+           PyFloat_AS_DOUBLE(c->args[DROPOUT]) == 0 &&
+           PyUnicode_CompareWithASCIIString(((PyFunctionObject *)c->target)->func_name,
+                                            "multi_head_attention_forward") == 0;
+}
+
 Status trial_run(const InferCall *c, TorchOp op, PyObject **out)
 {
-    Trial t = { .limit = op.costly ? MAX_COSTLY : MAX_ELEMENTS };
+    Trial t = { .limit = op.costly ? MAX_COSTLY : MAX_ELEMENTS, .indexed = op.indexed };
     Py_ssize_t n = c->nargs + (c->kwnames ? PyTuple_GET_SIZE(c->kwnames) : 0);
-    if (!(op.trial || op.costly) || op.random || op.syncs || n > MAX_ARGS || !on_cpu(c))
+    if (!(op.trial || op.costly) || (op.random && !draws_nothing(c)) || op.syncs ||
+        n > MAX_ARGS || !on_cpu(c))
         return ST_DECLINE;
-    PyObject *result = call_real(&t, c);
+    PyObject *result = infer_call_swapped(c, stand_for, &t);
     Status st = result ? settle(&t, result, c->grad, out) : ST_DECLINE;
     for (int i = 0; i < t.n; i++)
         Py_DECREF(t.v[i].real);

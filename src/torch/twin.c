@@ -252,7 +252,12 @@ PyObject *infer_twin(PyObject *tensor)
 
 int64_t infer_version(PyObject *twin)
 {
-    PyObject *v = PyObject_GetAttrString(twin, "_version");
+    static PyObject *name;
+    if (name == NULL && (name = PyUnicode_InternFromString("_version")) == NULL) {
+        PyErr_Clear();
+        return -1;
+    }
+    PyObject *v = PyObject_GetAttr(twin, name);
     int64_t n = v ? PyLong_AsLongLong(v) : -1;
     PyErr_Clear();
     Py_XDECREF(v);

@@ -144,16 +144,22 @@ Status number_input(Tx *tx, ScalarVar *s, bool tensor, GArg *arg)
     return graph_add(&tx->graph, n, &arg->node);
 }
 
-static bool have(const Tx *tx, const Expr *e, bool tensor, GArg *arg)
+static bool have(const Tx *tx, const Expr *e, GArg *arg)
 {
-    for (size_t i = 0; i < tx->graph.node.n; i++) {
-        const Node *n = &tx->graph.node.v[i];
-        if (n->kind == NODE_INPUT && n->expr == e && n->as_tensor == tensor) {
-            *arg = (GArg){ .tag = GA_NODE, .node = (uint32_t)i };
-            return true;
-        }
-    }
-    return false;
+    void *node;
+    if (!ptrmap_get(&tx->number_nodes, e, &node))
+        return false;
+    *arg = (GArg){ .tag = GA_NODE, .node = (uint32_t)(uintptr_t)node };
+    return true;
+}
+
+static Status add(Tx *tx, ScalarVar *s, GArg *arg)
+{
+    TRY(number_input(tx, s, tx->foreign_graph, arg));
+    return ptrmap_put(&tx->number_nodes, &tx->arena, &tx->journal, s->e,
+                      (void *)(uintptr_t)arg->node)
+               ? ST_OK
+               : ST_ERROR;
 }
 
 static Status allowed(Tx *tx, const Args *a, int how, bool *yes, bool *raises)
@@ -182,11 +188,11 @@ Status number_arg(Tx *tx, const char *name, const Args *a, int i, GArg *g,
         TRY(allowed(tx, a, row - 1, &yes, &misfit));
     if (!yes)
         return ST_DECLINE;
-    if (!have(tx, e, tx->foreign_graph, g)) {
+    if (!have(tx, e, g)) {
         TRY(varies(tx, e, &yes));
         if (!yes)
             return ST_DECLINE;
-        TRY(number_input(tx, AS(ScalarVar, v), tx->foreign_graph, g));
+        TRY(add(tx, AS(ScalarVar, v), g));
     }
     *real = e->value;
     *raises |= misfit || ((row - 1) & RAISES) ||

@@ -613,6 +613,35 @@ static bool only_reads(const Node *n)
            (training->tag == GA_CONST && training->obj == Py_False);
 }
 
+Status tensor_known(Tx *tx, TensorVar *t, PyObject *f(PyObject *), Var **out)
+{
+    PyObject *meta;
+    *out = NULL;
+    if (t->external)
+        return ST_OK;
+    TRY(tensor_meta(tx, t, &meta));
+    PyObject *real = known_value(meta), *r = real ? f(real) : NULL;
+    PyErr_Clear();
+    return r ? const_new(tx, r, out) : ST_OK;
+}
+
+/* item, tolist …: known only of tensors that are made of constants alone. */
+static Status read_data(Build *b, Node *n, const Args *a, Var **out)
+{
+    Tx *tx = b->tx;
+    PyObject **reals;
+    TRY(build_args(b, a, n, &reals));
+    InferCall c = { .kind = n->kind,
+                    .target = n->target,
+                    .args = reals,
+                    .nargs = (Py_ssize_t)n->nargs,
+                    .kwnames = n->kwnames };
+    PyObject *known = b->external ? NULL : known_answer(&c);
+    if (known == NULL)
+        return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, n->target));
+    return tx_hold(tx, known) ? wrap_result(b, known, NULL, 0, false, out) : ST_ERROR;
+}
+
 static bool takes_data(const char *name)
 {
     return strcmp(name, "tensor") == 0 || strcmp(name, "as_tensor") == 0 ||
@@ -627,7 +656,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     PyObject **reals, *result, *device;
     uint32_t id;
     if (op.syncs)
-        return graph_break(tx, BRK_DATA_DEPENDENT, "%s", target_name(tx, target));
+        return read_data(&b, &n, a, out);
     if ((a->n == 3 && a->nkw == 1) || a->n == 4) {
         Status st = torch_split(tx, target_name(tx, target), a, out);
         if (st != ST_DECLINE)

@@ -118,6 +118,7 @@ struct Tx {
         turned; /* … whose sizes, strides or requires_grad are other ones now. journalled */
     PyObject **
         numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
+    PtrMap number_nodes;             /* Expr -> its input of the graph (number.c) */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,
@@ -176,6 +177,7 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
 /* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
 Status tx_worked(Tx *tx, size_t n);
 enum {
+    WORK_STEP = 2, /* an item that C code takes from an iterator */
     WORK_ITEM = 8,
     WORK_MANY = 1000
 }; /* an item counts as so much; fewer are not counted when a container is opened */
@@ -257,6 +259,8 @@ Status assert_truth(Tx *tx, Var *cond, bool truth);
 /* Tensor in the graph: its node, adding the input on first use. */
 Status tensor_node(Tx *tx, TensorVar *t, uint32_t *id);
 Status tensor_meta(Tx *tx, TensorVar *t, PyObject **meta);
+/* What f makes of a tensor that is made of constants alone; *out NULL: its value is not known, or f fails. */
+Status tensor_known(Tx *tx, TensorVar *t, PyObject *f(PyObject *), Var **out);
 
 static inline Status push(Tx *tx, Frame *f, Var *v)
 {

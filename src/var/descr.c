@@ -70,6 +70,13 @@ static bool is_copied(PyObject *name)
 static Status descr_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     DescrVar *d = AS(DescrVar, self);
+    bool wraps = self->type == &PyClassMethod_Type || self->type == &PyStaticMethod_Type;
+    if (!wraps &&
+        self->type != &PyProperty_Type) { /* a named tuple's field: index, text */
+        *out = d->part[1];
+        return name == str___doc__ && *out ? ST_OK
+                                           : var_generic_getattr(tx, self, name, out);
+    }
     if (name == str___isabstractmethod__)
         return is_abstract(tx, d, out);
     if (self->type == &PyProperty_Type)

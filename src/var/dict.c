@@ -218,6 +218,10 @@ static Status dict_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     Var *c = var_content(other);
     if (op != BINOP_OR || c == NULL || c->kind != &kind_dict)
         return ST_OK;
+    if (reflected && other->type != &PyDict_Type && !is_odict(AS(DictVar, c)) &&
+        !is_defaultdict(AS(DictVar, c))) /* its inherited method comes first */
+        return graph_break(tx, BRK_NO_SLOT, "%s | %s", other->type->tp_name,
+                           self->type->tp_name);
     if (reflected ? self->type == &PyDict_Type
                   : self->type == &PyDict_Type && c->type != &PyDict_Type &&
                         (is_odict(AS(DictVar, c)) || is_defaultdict(AS(DictVar, c))))

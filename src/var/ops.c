@@ -260,35 +260,45 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return try_side(tx, b, a, op, true, out);
 }
 
-/* What * took for the number of times, as PyNumber_Multiply and its in-place form look for a sequence; NULL: there is none. */
-static const Var *bad_count(const Var *a, const Var *b, bool in_place)
+/* The wording of sequences, which are asked last; false: neither is one. */
+static bool sequence_failure(Tx *tx, Var *a, Var *b, int op, Status *st)
 {
-    const PySequenceMethods *sa = a->type->tp_as_sequence, *sb = b->type->tp_as_sequence;
-    if (sa && (sa->sq_repeat || (in_place && sa->sq_inplace_repeat)))
-        return b;
-    return sb && sb->sq_repeat && !(in_place && sa) ? a : NULL;
+    const PySequenceMethods *x = a->type->tp_as_sequence, *y = b->type->tp_as_sequence;
+    bool left =
+        x &&
+        x->sq_repeat; /* in place, a left one that only looks like a sequence hides the right one */
+    bool right = y && y->sq_repeat && (op < BINOP_COUNT || x == NULL);
+    if (op % BINOP_COUNT == BINOP_MULTIPLY && (left || right)) {
+        *st = raise_type(tx, PyExc_TypeError,
+                         "can't multiply sequence by non-int of type '%.200s'",
+                         (left ? b : a)->type->tp_name);
+        return true;
+    }
+    if (op % BINOP_COUNT != BINOP_ADD || !x || !x->sq_concat)
+        return false;
+    const char *name = PyType_IsSubtype(a->type, &PyUnicode_Type) ? "str"
+                       : PyType_IsSubtype(a->type, &PyTuple_Type) ? "tuple"
+                       : PyType_IsSubtype(a->type, &PyList_Type)  ? "list"
+                                                                  : NULL;
+    *st =
+        name == NULL || (torch_types.size && a->type == torch_types.size)
+            ? graph_break(tx, BRK_NO_SLOT, "%s + %s", a->type->tp_name, b->type->tp_name)
+            : raise_type(tx, PyExc_TypeError,
+                         "can only concatenate %s (not \"%.200s\") to %s", name,
+                         b->type->tp_name, name);
+    return true;
 }
 
 static Status no_operator(Tx *tx, Var *a, Var *b, int op)
 {
+    Status st;
     if (a->kind == &kind_opaque || b->kind == &kind_opaque)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s %s %s", a->type->tp_name,
                            binop_table[op % BINOP_COUNT].symbol, b->type->tp_name);
-    const Var *count =
-        op % BINOP_COUNT == BINOP_MULTIPLY ? bad_count(a, b, op >= BINOP_COUNT) : NULL;
-    if (count)
-        return raise_type(tx, PyExc_TypeError,
-                          "can't multiply sequence by non-int of type '%.200s'",
-                          count->type->tp_name);
-    if (op % BINOP_COUNT == BINOP_ADD &&
-        PyType_HasFeature(a->type, Py_TPFLAGS_UNICODE_SUBCLASS))
-        return raise_type(tx, PyExc_TypeError,
-                          "can only concatenate str (not \"%.200s\") to str",
-                          b->type->tp_name);
-    if (op % BINOP_COUNT == BINOP_ADD &&
-        PyType_HasFeature(a->type, Py_TPFLAGS_BYTES_SUBCLASS))
-        return raise_type(tx, PyExc_TypeError, "can't concat %.100s to %.100s",
-                          b->type->tp_name, a->type->tp_name);
+    if (sequence_failure(tx, a, b, op, &st))
+        return st;
+    if (op % BINOP_COUNT == BINOP_REMAINDER && PyType_IsSubtype(a->type, &PyBytes_Type))
+        return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     bool power = op % BINOP_COUNT == BINOP_POWER;
     return raise_type(
         tx, PyExc_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'",
@@ -305,6 +315,8 @@ static bool is_plain_value(const Var *v)
 static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     PyObject *x, *y;
+    if (op == BINOP_COUNT + BINOP_ADD && a->kind == &kind_list)
+        return *out = a, list_extend(tx, AS(ListVar, a), b);
     if (!is_plain_value(a) || !is_plain_value(b))
         return no_operator(tx, a, b, op);
     TRY(var_const(tx, a, &x));

@@ -96,7 +96,7 @@ Status var_iter(Tx *tx, Var *v, Var **out)
 
 Status var_next(Tx *tx, Var *it, Var **out)
 {
-    TRY(tx_worked(tx, WORK_ITEM));
+    TRY(tx_worked(tx, WORK_STEP));
     return var_step(tx, it, out);
 }
 
@@ -320,8 +320,11 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
     *out = v;
     if (v->type && PyType_HasFeature(v->type, Py_TPFLAGS_LONG_SUBCLASS))
         return ST_OK;
-    if (v->kind == &kind_tensor)
-        return graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
+    if (v->kind == &kind_tensor) {
+        TRY(tensor_known(tx, AS(TensorVar, v), PyNumber_Index, out));
+        return *out ? ST_OK
+                    : graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
+    }
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "__index__");
     if (v->kind == &kind_const && PyIndex_Check(v->real))

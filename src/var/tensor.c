@@ -381,9 +381,20 @@ Status tensor_call_method(Tx *tx, TensorVar *t, PyObject *name, const Args *a, V
     return torch_call(tx, name, true, op, a, out);
 }
 
+static PyObject *truth_of(PyObject *t)
+{
+    int yes = PyObject_IsTrue(t);
+    return yes < 0 ? NULL : PyBool_FromLong(yes);
+}
+
 static Status tensor_truth(Tx *tx, Var *self, bool *yes)
 {
-    return graph_break(tx, BRK_DATA_DEPENDENT, "truth of a tensor");
+    Var *known;
+    TRY(tensor_known(tx, AS(TensorVar, self), truth_of, &known));
+    if (known == NULL)
+        return graph_break(tx, BRK_DATA_DEPENDENT, "truth of a tensor");
+    *yes = known->real == Py_True;
+    return ST_OK;
 }
 
 static Status tensor_len(Tx *tx, Var *self, Var **out)

@@ -246,3 +246,47 @@ def case_bytes(x, e):
 
 def case_int_methods(x, e):
     return x + e.n.bit_length(), (3).bit_count(), e.rate.is_integer(), e.rate.as_integer_ratio(), float.fromhex("0x1p3"), e.n.__add__(2), int.__mul__(e.n, 3), (2).__pow__(3)
+
+
+def case_operators_refuse_with_the_words_of_sequences(x, e):
+    values = ["ab", [1, 2], (1, 2), {"a": 1}, {1, 2}, b"x", None, 2.5, e.items, range(3), e]
+    out = []
+    for a in values:
+        for b in values:
+            for do in operator.add, operator.mul, operator.iadd, operator.imul:
+                try:
+                    do(a, b)
+                except TypeError as z:
+                    out.append(str(z))
+    return x + 1, out
+
+
+def case_percent_leaves_what_could_be_asked_by_name(x, e):
+    out = ["ab" % [1, 2], "ab" % {"a": 1}, "ab" % e.table, "ab" % e.items, "ab" % range(3)]
+    for value in {1, 2}, 5, "text", None, (1,):
+        try:
+            out.append("ab" % value)
+        except TypeError as z:
+            out.append(str(z))
+    return x + 1, out
+
+
+class Counts:
+    """A number of its own, and an iterable."""
+
+    def __neg__(self):
+        return 0
+
+    def __iter__(self):
+        return iter([7, 8])
+
+
+def case_lists_extend_by_numbers_that_iterate(x, e):
+    new = [1]
+    new += Counts()
+    e.items += Counts()
+    try:
+        new = new + Counts()
+    except TypeError as z:
+        e.log.append(str(z))
+    return x + 1, new

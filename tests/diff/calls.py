@@ -167,3 +167,23 @@ def function_attributes(x):
         return y * k
     f(x), f(x)
     return f(x), f.count, f.__name__, f.__defaults__, f.__kwdefaults__, f.__code__.co_argcount
+
+
+# The function entered is reached again through its own cell: its defaults are read, and missing arguments are found, in there.
+def calls_itself(step):
+    def f(x, n, m=step, *, k=1):
+        try:
+            x = x + len(f(x))
+        except TypeError as e:
+            return x + 1, str(e), n
+        return x
+
+    def g(x, n=2, *, k=step):
+        return x if n == 0 else g(x * k, n - 1)
+
+    return f, g
+
+
+calls_f, calls_g = calls_itself(3)
+program(lambda: (T(), 5))(calls_f)
+program(T)(calls_g)

@@ -493,3 +493,62 @@ def exceptions_as_flow(x):
         return "nothing"
     finally:
         LOG.append((i, j))
+
+
+class Twice:
+    __match_args__ = ("a", "a")
+    a = 1
+
+
+class Unnamed:
+    __match_args__ = ("a", 5)
+    a = 1
+
+
+class Listed:
+    __match_args__ = ["a"]
+
+
+class Keys:
+    KEY = "a"
+
+
+@program()
+def patterns_that_are_wrong(x):
+    out = []
+
+    def first(c):
+        match c:
+            case Twice(p, q):
+                return p, q
+
+    def second(c):
+        match c:
+            case Unnamed(p, q):
+                return p, q
+
+    def third(c):
+        match c:
+            case Listed(p):
+                return p
+
+    def fourth(c):
+        match c:
+            case {Keys.KEY: p, "a": q}:
+                return p, q
+
+    def fifth(c):
+        match c:
+            case Twice(1, a=2):
+                return "twice"
+
+    def sixth(c):
+        match c:
+            case {Keys.KEY: p, "b": q, **rest}:
+                return p, q, rest
+    for f, c in ((first, Twice()), (second, Unnamed()), (third, Listed()), (fourth, {"a": 1}), (fourth, {}), (fifth, Twice()), (sixth, {"a": 1, "b": 2, 3: 4})):
+        try:
+            out.append(f(c))
+        except (TypeError, ValueError) as e:
+            out.append((type(e).__name__, str(e)))
+    return x + len(out), out

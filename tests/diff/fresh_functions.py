@@ -112,3 +112,10 @@ def bound_functions_are_equal(x, given, get):
 def bound_functions_as_keys(x):
     made = [1]
     return x + 1, {made.append: 1}[made.append], dict.fromkeys in {dict.fromkeys}
+
+
+@program()
+def functions_in_sets(x):
+    s = {len, HEAP.heappop, torch.sin, dict.get}
+    t = {len: 1, OPERATOR.add: 2}
+    return x + len(s), len in s, HEAP.heappush in s, [k in s for k in (dict.get, dict.pop)], t[OPERATOR.add], len([f for f in {len, max}]), object.__new__ in {None, None.__new__, object.__new__}, int.__new__ in {str.__new__}, len(sorted(t, key=repr))

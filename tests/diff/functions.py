@@ -226,6 +226,23 @@ def what_forward_returns_without_gradients(x, how):
     return type(y), first is x, first.requires_grad, first.data_ptr() == x.data_ptr(), first
 
 
+class Rows(Function):
+    @staticmethod
+    def forward(ctx, x, how):
+        return x * 2 if how == "new" else x.contiguous() if how == "perhaps" else x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+@program(*[lambda how=how: (T(3), how) for how in ("new", "perhaps", "same")])
+def argument_whose_identity_is_not_sure(x, how):
+    a = torch.einsum("i,j->ji", x, x).contiguous()
+    y = Rows.apply(a, how)
+    return y, y is a, y.requires_grad
+
+
 class Setup(Function):
     @staticmethod
     def forward(x, k=2, breaks=False):

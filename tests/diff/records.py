@@ -437,3 +437,10 @@ def linked_records(x):
     ring.next = Node(2, ring)
     n.next.next.value = total
     return n, ring, total, [*n][1] is n.next.value, len(list(n))
+
+
+@program()
+def fields_of_a_new_named_tuple(x):
+    P = collections.namedtuple("P", "a b")
+    out = [P.a.__doc__, P.b.__doc__, type(P.a).__name__, hasattr(P.a, "__isabstractmethod__"), hasattr(P.a, "__func__"), P(1, 2).a, P.__doc__]
+    return x + P(1, 2).b, out

@@ -182,6 +182,30 @@ def test_seeds_in_forward(backend):
             assert torch.equal(a, b)
 
 
+KEPT = torch.ones(2)
+
+
+class Global(Function):
+    @staticmethod
+    def forward(ctx, x, unused):
+        return KEPT if unused is None else x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+def test_a_result_that_is_an_argument_later():
+    """What decides whether autograd hands over what forward gave is guarded: who is an argument, who requires grad."""
+    compiled = jedlik.compile(lambda x, w: Global.apply(x, w), backend="eager")
+    for x in torch.zeros(2), KEPT, torch.zeros(2), torch.zeros(2).requires_grad_():
+        y, z = compiled(x, None), Global.apply(x, None)
+        assert (y is KEPT) == (z is KEPT) and y.requires_grad == z.requires_grad
+    for grad in False, True, False:
+        w = torch.ones(2).requires_grad_(grad)
+        assert compiled(torch.ones(2), w).requires_grad is grad
+
+
 class Reads(Function):
     scale = 2.0
 

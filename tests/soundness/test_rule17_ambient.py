@@ -1,5 +1,7 @@
 """Rule 17: torch's ambient state, read, set and left by the program, is what it is plainly, under every state it is called in."""
 import contextlib
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -354,3 +356,43 @@ def test_a_default_device_is_no_reason_to_run_plainly():
             assert describe(compiled(x)) == describe(factories(x))
         finally:
             torch.set_default_device(None)
+
+
+PRECISIONS = [("generic", "all"), ("cuda", "all"), ("cuda", "conv"), ("cuda", "rnn"), ("cuda", "matmul"), ("mkldnn", "all"),
+              ("mkldnn", "conv"), ("mkldnn", "rnn"), ("mkldnn", "matmul")]
+
+
+@pytest.mark.parametrize("pair", PRECISIONS, ids="-".join)
+def test_precision_of_single_backends_is_guarded(pair):
+    get, put = torch._C._get_fp32_precision_getter, torch._C._set_fp32_precision_setter
+    compiled = jedlik.compile(lambda x: x @ x, backend="eager")
+    x, old = torch.ones(2, 2), get(*pair)
+    graphs = []
+    try:
+        for value in ("ieee", "tf32", "ieee", "tf32"):
+            put(*pair, value)
+            before = jedlik.stats()["graphs"]
+            compiled(x)
+            graphs.append(jedlik.stats()["graphs"] - before)
+    finally:
+        put(*pair, old)
+    assert graphs == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("generic", ["none", "tf32"])
+def test_looking_for_the_settings_leaves_them_as_they_are(generic):
+    """Where one says "none", what a more general one says counts: setting it to that would be another state."""
+    program = f"""if True:
+        import torch, jedlik
+        get = lambda: [torch._C._get_fp32_precision_getter(*p) for p in {PRECISIONS}]
+        torch.backends.fp32_precision = {generic!r}
+        before = get()
+        torch.backends.fp32_precision = 'ieee'
+        inherited = get()
+        torch.backends.fp32_precision = {generic!r}
+        jedlik.compile(lambda x: x + 1, backend='eager')(torch.ones(1))
+        assert get() == before, (get(), before)
+        torch.backends.fp32_precision = 'ieee'
+        assert get() == inherited, (get(), inherited)
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -661,3 +661,41 @@ def test_rule(engine, rule):
 
     run()
     assert engine.torch_by_rule() > before, "the rule never answered"
+
+
+@pytest.mark.parametrize("rule", CALLS)
+def test_rule_under_autocast(engine, rule):
+    """What autocast casts is cast, and nothing else is; without FakeTensorMode where the rule answers."""
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data(), dtype=pick([torch.bfloat16, torch.float16]))
+    def run(data, dtype):
+        f, args, kwargs = CALLS[rule](data.draw)
+        with torch.autocast("cpu", dtype=dtype):
+            before = engine.torch_by_rule()
+            what = compare(engine, f, args, kwargs)
+            if engine.torch_by_rule() == before:
+                return
+        assert what in (None, "declined") or what.startswith(("eager raises", "inference raises")), (what, f, dtype, [
+            (t.shape, t.stride(), t.dtype) if isinstance(t, T) else t for t in args], kwargs)
+
+    run()
+
+
+def test_autocast_needs_no_fakes():
+    """The layers of a transformer and a small network of convolutions, on a first call."""
+    code = """if True:
+        import sys, torch, jedlik
+        from torch import nn
+        nets = [(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0), torch.randn(2, 5, 16)),
+                (nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(72, 5), nn.Softmax(-1)), torch.randn(2, 3, 8, 8))]
+        for net, x in nets:
+            def f(x):
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    return net(x)
+            a, b = f(x), jedlik.compile(f, backend="eager")(x)
+            assert a.dtype == b.dtype and torch.equal(a, b)
+        assert "torch._dynamo" not in sys.modules and "sympy" not in sys.modules, jedlik.stats()
+    """
+    import subprocess
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0, r.stderr[-2000:]

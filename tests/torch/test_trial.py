@@ -171,6 +171,10 @@ lambda x: x.diff() | v
 lambda x: torch.kron(x, x) | v
 lambda x: torch.tensordot(x, x, ([1], [1])) | v
 lambda x: torch.isin(x, x) | v
+lambda x: torch.isin(x.long(), torch.tensor([1])) | v
+lambda x: x.clone().index_put((torch.tensor([0]), torch.tensor([1])), torch.tensor(1.0)) | v
+lambda x: torch._foreach_mul([x, x], torch.tensor(2.0)) | v
+lambda x: nn.utils.clip_grad_norm_([P], 1.0) + x | v
 lambda x: x.count_nonzero(-1) | v
 lambda x: torch.polar(x, x) | v
 lambda x: torch.std_mean(x, -1) | v
@@ -179,6 +183,13 @@ lambda x: torch.block_diag(x, x) | v
 lambda x: x.clone().index_put((ids[0],), x[0]) | v
 lambda x: x.nan_to_num() | v
 lambda x: torch.take_along_dim(x, x.argsort(), 1) | v
+lambda x: F.rrelu(x, training=True) | v
+lambda x: torch.linspace(0, 1, 5) + x[0, 0] | v
+lambda x: torch.multinomial(x.softmax(-1), 2) | v
+lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]) | v
+lambda x: torch.arange(0.5, 3.5, dtype=torch.float32) + x[0, :3] | v
+lambda x: F.gumbel_softmax(x) | v
+lambda x: torch.eye(3) @ x | v
 """
 
 
@@ -187,6 +198,8 @@ def test_first_calls_import_nothing():
     code = textwrap.dedent("""
         import os, sys, torch, jedlik
         import torch.nn as nn, torch.nn.functional as F
+        P = nn.Parameter(torch.ones(3))
+        P.grad = torch.ones(3)
         v, img, ids = torch.randn(3, 4), torch.randn(2, 4, 8, 8), torch.tensor([[1, 0, 2]])
         bad = []
         for line in sys.stdin.read().strip().splitlines():
