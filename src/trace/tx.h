@@ -173,7 +173,6 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
     return borrowed ? arena_hold(&tx->arena, Py_NewRef(borrowed)) : NULL;
 }
 
-/* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
 /* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
 Status tx_worked(Tx *tx, size_t n);
 enum {
@@ -186,6 +185,7 @@ static inline Status tx_opened(Tx *tx, size_t n)
     return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
 }
 
+/* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;
