@@ -460,9 +460,16 @@ static Status builtin_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return ST_OK;
 }
 
+/* A class has one __new__, which lookups give as it is. */
+static bool is_new(const Var *v)
+{
+    return PyCFunction_Check(v->real) &&
+           strcmp(((PyCFunctionObject *)v->real)->m_ml->ml_name, "__new__") == 0;
+}
+
 static Status builtin_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
-    if (bound_function(AS(BuiltinVar, self)))
+    if (bound_function(AS(BuiltinVar, self)) && !is_new(self))
         return graph_break(tx, BRK_DYN_KEY, "%s", "a bound C function");
     TRY(by_identity(tx, self, key, h));
     if (*key)

@@ -118,4 +118,4 @@ def bound_functions_as_keys(x):
 def functions_in_sets(x):
     s = {len, HEAP.heappop, torch.sin, dict.get}
     t = {len: 1, OPERATOR.add: 2}
-    return x + len(s), len in s, HEAP.heappush in s, [k in s for k in (dict.get, dict.pop)], t[OPERATOR.add], len([f for f in {len, max}]), len(sorted(t, key=repr))
+    return x + len(s), len in s, HEAP.heappush in s, [k in s for k in (dict.get, dict.pop)], t[OPERATOR.add], len([f for f in {len, max}]), object.__new__ in {None, None.__new__, object.__new__}, int.__new__ in {str.__new__}, len(sorted(t, key=repr))
