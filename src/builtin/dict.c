@@ -384,7 +384,7 @@ static Status move_to_end(Tx *tx, const Args *a, Var **out)
     Var *last = args_get(a, 2, "last"), *v;
     PyObject *k;
     Py_hash_t h;
-    bool yes = true, was;
+    bool yes = true;
     if (last)
         TRY(var_truth(tx, last, &yes));
     TRY(var_real(tx, &a->v[1]));
@@ -392,8 +392,7 @@ static Status move_to_end(Tx *tx, const Args *a, Var **out)
     TRY(dict_find(tx, d, a->v[1], k, h, &v));
     if (v == NULL)
         return raw_key_error(tx, a->v[1]);
-    TRY(dict_remove(tx, d, a->v[1], k, h, &was));
-    TRY(dict_store(tx, d, a->v[1], k, h, v));
+    TRY(dict_move_last(tx, d, a->v[1], k, h, v));
     if (!yes)
         TRY(move_to_front(tx, d, k, a->v[1]));
     return give_none(tx, out);

@@ -418,10 +418,19 @@ static bool float_power(Tx *tx, const Node *n)
     return yes == Py_True;
 }
 
+/* Numbers that tensors of another kind do not take in. */
+static bool refused(PyObject *o)
+{
+    return PyComplex_Check(o) || PyBool_Check(o);
+}
+
 /* Torch's inference takes what kernels do not: dtypes that a CPU kernel lacks, and some odd arguments. Its word is taken for
  * the usual ones only; of an operation that has a rule, that is what the rule answers. */
-static bool lax(const Build *b, TorchOp op)
+static bool lax(const Build *b, const Node *n, TorchOp op)
 {
+    for (uint32_t i = 0; n->mutates && i < n->nargs; i++)
+        if (n->args[i].tag == GA_CONST && refused(n->args[i].obj))
+            return true;
     if (b->ruled)
         return false;
     bool odd = op.rule != 0;
@@ -507,7 +516,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
-    if (!n->raises && lax(b, op) && !only_casts(tx, n)) {
+    if (!n->raises && lax(b, n, op) && !only_casts(tx, n)) {
         n->raises = true;
         n->pure = false;
     }

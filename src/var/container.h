@@ -174,6 +174,8 @@ Status dict_clear(Tx *tx, DictVar *d);
 Status dict_entries(Tx *tx, DictVar *d, KeyEntry **e,
                     Py_ssize_t *n); /* visible ones, in order: copies */
 Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n); /* a new order */
+/* To the end of an OrderedDict's order. */
+Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value);
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
 Status dict_merge(Tx *tx, DictVar *d, Var *from); /* dict.update(from) */

@@ -1,4 +1,6 @@
 """try, except, finally, chains of exceptions, and where they come from."""
+import operator
+
 import torch
 from kit import Env, T, program
 
@@ -371,3 +373,27 @@ def no_iteration(x):
         except TypeError as e:
             LOG.append(str(e))
     return x + 1
+
+
+WRITES = [torch.Tensor.detach_, lambda t: t.fill_(1j), lambda t: t.uniform_(3, 1), lambda t: operator.iadd(t, 1j), lambda t: operator.imul(t, 1j),
+          lambda t: operator.isub(t, True), lambda t: t.random_(3, 1), lambda t: t.exponential_(-1)]
+
+
+@program(*[lambda k=k: (T(3), k) for k in range(len(WRITES))], graphs=0)
+def refused_writes(x, k):
+    """The only write of a graph raises: nothing has changed, and the handler is the program's."""
+    view = x.view(-1)
+    try:
+        WRITES[k](view)
+    except RuntimeError as e:
+        LOG.append(str(e))
+    return x + 1
+
+
+@program(*[lambda k=k: (T(3), k) for k in (1j, True)], graphs=0)
+def refused_numbers(x, k):
+    try:
+        x -= k
+    except RuntimeError as e:
+        LOG.append(str(e))
+    return x.clone()

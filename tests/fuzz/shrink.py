@@ -6,12 +6,15 @@ the place of what holds them, parts that of expressions.
     python tests/fuzz/shrink.py SEED …
 """
 import ast
+import pathlib
 import sys
 import time
 
-import generate
-import play
-import runner
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "diff")]
+import generate  # noqa: E402
+import play  # noqa: E402
+import runner  # noqa: E402
 
 SECONDS = 10  # of a program: one that has lost the end of a loop is no smaller program
 
@@ -19,7 +22,7 @@ SECONDS = 10  # of a program: one that has lost the end of a loop is no smaller 
 class Shrinker:
     """Smaller texts that still differ. Takes `fails(text)` and how many seconds there are."""
 
-    def __init__(self, text, fails, seconds=100):
+    def __init__(self, text, fails, seconds=60):
         self.tree, self.fails, self.end = ast.parse(text), fails, time.monotonic() + seconds
 
     @property
