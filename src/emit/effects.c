@@ -83,6 +83,14 @@ static bool exact_dict(Var *v)
            t == helper_types.defaultdict;
 }
 
+/* A key of an OrderedDict that moved in its order only. */
+static bool same_place(DictVar *d, KeyEntry *k)
+{
+    return d->below.n && k->key && keymap_find(&d->below, k->key, k->hash) &&
+           keymap_find(&d->dels, k->key, k->hash) &&
+           keymap_find(&d->writes, k->key, k->hash);
+}
+
 static Status dict_effects(Emit *e, Var *v)
 {
     DictVar *d = AS(DictVar, v);
@@ -92,6 +100,8 @@ static Status dict_effects(Emit *e, Var *v)
     Var *pair[2];
     bool exact = exact_dict(v);
     for (size_t at = 0; (k = keymap_next(&d->dels, &at));) {
+        if (same_place(d, k))
+            continue;
         TRY(key_var(e, k, &pair[0]));
         TRY(add_call(e, exact ? FX_DEL_ITEM : FX_CALL, HELPER_del_item, v, 1, pair));
     }
@@ -99,6 +109,8 @@ static Status dict_effects(Emit *e, Var *v)
         TRY(key_var(e, k, &pair[0]));
         pair[1] = k->value;
         TRY(add_call(e, exact ? FX_SET_ITEM : FX_CALL, HELPER_set_item, v, 2, pair));
+        if (same_place(d, k))
+            TRY(add_call(e, FX_CALL, HELPER_move_keys, v, 1, pair));
     }
     return ST_OK;
 }

@@ -64,6 +64,19 @@ PyObject *do_del_item(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return done(set_raw(a[0], a[1], NULL));
 }
 
+PyObject *do_move_keys(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *move = PyObject_GetAttrString((PyObject *)&PyODict_Type, "move_to_end");
+    bool ok = move != NULL;
+    for (Py_ssize_t i = 1; ok && i < n; i++) {
+        PyObject *none = PyObject_CallFunctionObjArgs(move, a[0], a[i], NULL);
+        ok = none != NULL;
+        Py_XDECREF(none);
+    }
+    Py_XDECREF(move);
+    return ok ? Py_NewRef(a[0]) : NULL;
+}
+
 PyObject *do_update_dict(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyObject *key, *value;

@@ -138,15 +138,41 @@ Status build_bytearray(Emit *e, Item *it)
 
 /* -- Dicts and views --------------------------------------------------------------------------- */
 
+static KeyEntry *same_key(const KeyMap *m, const KeyEntry *k)
+{
+    return k->key ? keymap_find(m, k->key, k->hash) : keymap_find_id(m, k->id);
+}
+
+static Status put_pair(Emit *e, const KeyEntry *k, int *n)
+{
+    ++*n;
+    TRY(put_key(e, k));
+    return emit_load(e, k->value);
+}
+
+/* In the order of the dict itself, which is another than an OrderedDict's once keys moved. */
 static Status put_map(Emit *e, DictVar *d, bool empty)
 {
-    KeyEntry *k;
+    KeyEntry *k, *now;
     int n = 0;
-    for (size_t at = 0; !empty && (k = keymap_next(&d->writes, &at)); n++) {
-        TRY(put_key(e, k));
-        TRY(emit_load(e, k->value));
-    }
+    for (size_t at = 0; !empty && (k = keymap_next(&d->below, &at));)
+        if ((now = same_key(&d->writes, k)) != NULL)
+            TRY(put_pair(e, now, &n));
+    for (size_t at = 0; !empty && (k = keymap_next(&d->writes, &at));)
+        if (d->below.n == 0 || same_key(&d->below, k) == NULL)
+            TRY(put_pair(e, k, &n));
     put(e, OP_BUILD_MAP, n);
+    return ST_OK;
+}
+
+/* Behind move_keys and the dictionary: calls it with the keys in an OrderedDict's order. */
+static Status put_order(Emit *e, DictVar *d)
+{
+    KeyEntry *k;
+    int n = 1;
+    for (size_t at = 0; (k = keymap_next(&d->writes, &at)); n++)
+        TRY(put_key(e, k));
+    put_call(e, n);
     return ST_OK;
 }
 
@@ -157,13 +183,16 @@ Status build_dict(Emit *e, Item *it)
         return graph_break(e->tx, BRK_REBUILD, "__dict__ of a new object");
     if (is_plain(it->v, &PyDict_Type))
         return put_map(e, d, it->shell);
+    bool moved = d->below.n && !it->shell;
+    if (moved)
+        put_helper(e, HELPER_move_keys);
     TRY(put_callee(e, (PyObject *)it->v->type));
     bool factory = it->v->type == helper_types.defaultdict;
     if (factory)
         TRY(emit_load(e, d->factory ? d->factory : tx_none(e->tx)));
     TRY(put_map(e, d, it->shell));
     put_call(e, factory ? 2 : 1);
-    return ST_OK;
+    return moved ? put_order(e, d) : ST_OK;
 }
 
 bool build_dict_late(Var *v)
@@ -180,6 +209,12 @@ Status build_dict_fill(Emit *e, Item *it)
     TRY(put_map(e, d, false));
     put_call(e, 2);
     put(e, OP_POP_TOP, 0);
+    if (d->below.n) {
+        put_helper(e, HELPER_move_keys);
+        put_self(e, it);
+        TRY(put_order(e, d));
+        put(e, OP_POP_TOP, 0);
+    }
     return d->attrs ? put_attrs(e, it, &d->attrs->writes, NULL) : ST_OK;
 }
 

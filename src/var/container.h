@@ -103,6 +103,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+bool is_count(const Var *v,
+              bool left_in_place); /* may say how often a sequence is repeated */
 /* An item of a container, whose __eq__ had better leave containers alone. */
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,
@@ -172,6 +174,8 @@ Status dict_clear(Tx *tx, DictVar *d);
 Status dict_entries(Tx *tx, DictVar *d, KeyEntry **e,
                     Py_ssize_t *n); /* visible ones, in order: copies */
 Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n); /* a new order */
+/* To the end of an OrderedDict's order. */
+Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value);
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
 Status dict_merge(Tx *tx, DictVar *d, Var *from); /* dict.update(from) */

@@ -254,7 +254,7 @@ Status dict_store(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *v
     return put_in(tx, &d->writes, k, key, h, value);
 }
 
-Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was)
+static Status take_out(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was)
 {
     Var *v;
     TRY(dict_find(tx, d, k, key, h, &v));
@@ -272,6 +272,45 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     if (e != NULL)
         keymap_del_entry(&d->writes, &tx->journal, e);
     return old ? put_in(tx, &d->dels, k, key, h, NULL) : ST_OK;
+}
+
+static void forget_place(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h)
+{
+    KeyEntry *e = d->below.n ? find_in(tx, &d->below, k, key, h) : NULL;
+    if (e != NULL)
+        keymap_del_entry(&d->below, &tx->journal, e);
+}
+
+Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool *was)
+{
+    forget_place(tx, d, k, key, h);
+    return take_out(tx, d, k, key, h, was);
+}
+
+/* What moves in the order of an OrderedDict stays where it is in the dict below, which dict.items() shows. */
+static Status keep_places(Tx *tx, DictVar *d, const KeyMap *keys)
+{
+    KeyEntry *e;
+    for (size_t at = 0; (e = keymap_next(keys, &at)) != NULL;) {
+        if (keys == &d->reads &&
+            (e->value == NULL || keymap_find(&d->dels, e->key, e->hash)))
+            continue;
+        if (find_in(tx, &d->below, e->id, e->key, e->hash) == NULL)
+            TRY(put_in(tx, &d->below, e->id, e->key, e->hash, e->value));
+    }
+    return ST_OK;
+}
+
+Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
+{
+    bool was, old = dict_existing(d);
+    bool stored = !old || key == NULL || keymap_find(&d->dels, key, h);
+    if (!old)
+        TRY(keep_places(tx, d, &d->writes));
+    TRY(take_out(tx, d, k, key, h, &was));
+    if (!stored && keymap_find(&d->dels, key, h))
+        TRY(put_in(tx, &d->below, k, key, h, value));
+    return dict_store(tx, d, k, key, h, value);
 }
 
 Status dict_get(Tx *tx, DictVar *d, PyObject *key, Py_hash_t h, Var **out)
@@ -437,7 +476,7 @@ Status dict_new(Tx *tx, Var **out)
     return VAR_MAKE(tx, dict, DictVar, &PyDict_Type, out);
 }
 
-Status dict_clear(Tx *tx, DictVar *d)
+static Status empty(Tx *tx, DictVar *d)
 {
     tx->moves++;
     TRY(dict_open(tx, d));
@@ -454,9 +493,16 @@ Status dict_clear(Tx *tx, DictVar *d)
     return ST_OK;
 }
 
+Status dict_clear(Tx *tx, DictVar *d)
+{
+    keymap_clear(&d->below, &tx->journal);
+    return empty(tx, d);
+}
+
 Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n)
 {
-    TRY(dict_clear(tx, d));
+    TRY(keep_places(tx, d, dict_existing(d) ? &d->reads : &d->writes));
+    TRY(empty(tx, d));
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(put_in(tx, &d->writes, e[i].id, e[i].key, e[i].hash, e[i].value));
     return ST_OK;
@@ -504,11 +550,27 @@ static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
     }
 }
 
+/* An OrderedDict unpacks its pairs one by one. */
+static Status merge_unpacked(Tx *tx, DictVar *d, Var *pair)
+{
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_unpack_most(tx, pair, 3, &items, &n));
+    if (n > 2)
+        return raise_type(tx, PyExc_ValueError, "too many values to unpack (expected 2)");
+    if (n < 2)
+        return raise_type(tx, PyExc_ValueError, "need more than %zd value%s to unpack", n,
+                          n == 1 ? "" : "s");
+    return dict_put(tx, d, items[0], items[1]);
+}
+
 static Status merge_pair(Tx *tx, DictVar *d, Var *pair, Py_ssize_t i)
 {
     PyTypeObject *t;
     Var **items;
     Py_ssize_t n;
+    if (is_odict(d))
+        return merge_unpacked(tx, d, pair);
     TRY(var_type_of(tx, pair, &t));
     if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
         return raise_type(

@@ -80,6 +80,10 @@ Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
+/* iter(v) with other words for a TypeError, whoever raised it (%s: the type). */
+Status var_iter_or(Tx *tx, Var *v, const char *lacks, Var **it);
+/* As PySequence_Tuple, which asks for a length. */
+Status var_tuple_items(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
 /* As PySequence_Fast: a TypeError of iter() gets other words (%s: the type). */
 Status var_sequence(Tx *tx, Var *v, const char *lacks, Var ***items, Py_ssize_t *n);
 /* The same, but an iterator is asked for no more than `most` items. */

@@ -92,10 +92,11 @@ typedef struct DictVar {
     Var v; /* real: the existing dict, or NULL for inline instance values and new ones */
     Var *owner; /* instance dictionary of this object; NULL: a dict of its own */
     KeyMap reads; /* existing: what was looked at; value NULL: known absent. All keys in order once open */
-    KeyMap writes;  /* what the trace stored, in order; new dicts keep everything here */
-    KeyMap dels;    /* existing keys that were deleted (they may stand in writes again) */
-    uintptr_t open; /* all keys of the existing dict are in reads. journalled */
-    Var *factory;   /* defaultdict */
+    KeyMap writes; /* what the trace stored, in order; new dicts keep everything here */
+    KeyMap dels;   /* existing keys that were deleted (they may stand in writes again) */
+    KeyMap below; /* of an OrderedDict in which keys moved: those that did not move in the dict below. New ones: all, in its order */
+    uintptr_t open;        /* all keys of the existing dict are in reads. journalled */
+    Var *factory;          /* defaultdict */
     struct DictVar *attrs; /* of an OrderedDict, which has attributes too. journalled */
     bool shown; /* what __dict__ of a new class shows: cannot be made by itself */
 } DictVar;

@@ -253,6 +253,24 @@ def case_ordered_existing(x, e):
     return list(e.od.items()), x + 1
 
 
+def case_ordered_moved(x, e):
+    """Nothing moves in the dict below, which dict.items() shows."""
+    e.od = Ordered(a=1, b=2, c=3)
+    d, o, new = e.od, Ordered(), collections.OrderedDict(a=x, b=2, c=3)
+    d["n"] = len(d)
+    d.move_to_end("a")
+    d["b"] = x + 1
+    d.move_to_end("b", last=False)
+    d.pop("c", None)
+    d["c"] = 7
+    new.move_to_end("a")
+    new["z"] = o
+    new.move_to_end("c", last=False)
+    o["p"], o["q"], o["r"] = 1, new, 3
+    o.move_to_end("p")
+    return d, new, o
+
+
 def case_ordered_subclass(x, e):
     d = Ordered()
     d["a"] = 1
@@ -406,3 +424,4 @@ def case_defaultdict_subclass_existing(x, e):
     e.tree.put("p", "q")
     e.tree["r"]["s"]["t"]
     return list(e.tree), e.tree["p"]["q"].depth, x + 1
+

@@ -139,6 +139,8 @@ def items(value, seen):
 def mapping(value, seen):
     pairs = value.items() if isinstance(value, collections.OrderedDict) else dict.items(value)
     pairs = [(describe(k, seen), describe(v, seen)) for k, v in pairs]
+    if isinstance(value, collections.OrderedDict):
+        pairs.append([describe(k, seen) for k in dict.keys(value)])  # the dict below has an order of its own
     return pairs, describe(getattr(value, "default_factory", None), seen)
 
 
