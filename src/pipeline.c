@@ -201,6 +201,9 @@ static CompileResult run(Tx *tx, Point *p, Again *a, Entry **out)
         report_raise(tx);
         return COMPILE_ERROR;
     }
+    if (p->options
+            ->fullgraph) /* an entry up to the raise would be half a graph to calls that do not raise */
+        return COMPILE_SKIP;
     return finish(tx, p, NULL, a, out);
 }
 

@@ -65,9 +65,11 @@ static Status arith(Infer *r, PyObject **out)
     if (!operands(r, &p, 2) || !(r->v[2] == NULL || is_int(r->v[2], &alpha)))
         return ST_DECLINE;
     int d = operands_dtype(&p);
-    if (strstr(r->name, "sub") &&
-        (has_bool(&p) || PyBool_Check(r->v[0]) || PyBool_Check(r->v[1])))
-        return ST_DECLINE; /* raises */
+    if (strstr(r->name, "sub") && /* what torch's inference does not look at */
+        (has_bool(&p) || PyBool_Check(r->v[0]) || PyBool_Check(r->v[1]))) {
+        PyErr_SetString(PyExc_RuntimeError, "subtraction with a bool");
+        return ST_RAISE;
+    }
     return finish(r, &p, d == D_BOOL ? -1 : d, out);
 }
 

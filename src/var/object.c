@@ -361,6 +361,12 @@ static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool ref
                              Var **out)
 {
     Var *a = reflected ? theirs : content, *b = reflected ? content : theirs;
+    if (content->kind == &kind_dict && theirs->kind == &kind_dict &&
+        content->type !=
+            theirs->type) /* who comes first is said by the classes, not by what they hold */
+        return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",
+                           binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
+                           b->type->tp_name);
     Status st = var_binary(tx, a, b, op, out);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
         return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",

@@ -31,6 +31,10 @@ class Pair(metaclass=Walked):
     pass
 
 
+class Dict(dict):
+    pass
+
+
 class BadIter:
     def __iter__(self):
         raise TypeError("mine")
@@ -119,6 +123,10 @@ range(BIG)[5]
 range(5)[BIG]
 TUPLE[BIG]
 type(iter(ORDERED)), type(ORDERED.__iter__()), type(iter(ORDERED.items())), type(reversed(ORDERED))
+torch.Size([HALF, 1])
+torch.Size([True]), torch.Size(['a'])
+Dict(a=1) | collections.OrderedDict(b=2), collections.OrderedDict(b=2) | Dict(a=1), Dict(a=1) | {}, {} | Dict(a=1)
+Dict(a=1) | collections.defaultdict(int, b=2), collections.Counter('a') | Dict(a=1)
 TEXT.format(1) is TEXT, TEXT.format([1]) is TEXT
 HALF * 1 is HALF, HALF.__abs__() is HALF, +HALF is HALF
 """.strip().splitlines()

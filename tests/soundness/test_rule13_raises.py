@@ -466,3 +466,21 @@ def test_wherever_it_is(fn):
     compiled = jedlik.compile(fn, backend="eager")
     for i in (torch.tensor([0, 1]), torch.tensor([3, 1]), torch.tensor([2, 9]), torch.tensor([0, 0]), torch.tensor([9, 9])):
         check(observe(compiled, i), observe(fn, i))
+
+
+def subtract_a_bool(s, x, i):
+    torch.mul(1, 1, out=x)
+    try:
+        if x - (i.dim() > 5):
+            s.n += 1
+    except RuntimeError:
+        s.seen.append(i.dim())
+    return x
+
+
+def test_what_torch_infers_but_does_not_run():
+    compiled = jedlik.compile(subtract_a_bool, backend="eager")
+    for size in (6, 1, 6):
+        worlds = [(State(), torch.arange(float(size)), torch.ones(2)) for _ in range(2)]
+        a, b = (f(*w) for f, w in zip((subtract_a_bool, compiled), worlds))
+        assert torch.equal(a, b) and vars(worlds[0][0]) == vars(worlds[1][0]) and worlds[0][0].seen == [1]

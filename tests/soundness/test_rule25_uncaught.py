@@ -6,6 +6,8 @@ import pytest
 import torch
 from follow import X, follow, follows
 
+import jedlik
+
 
 def names(e):
     out, tb = [], e.__traceback__
@@ -246,3 +248,26 @@ def test_errors_of_torch_point_at_the_line(where):
             how, value = f(X, torch.ones(shape))
             yield how, (type(value).__name__, names(value)) if how == "raised" else value
     follow(program)
+
+
+def test_with_fullgraph_nothing_has_happened_when_unsupported_is_raised():
+    """A call that raises leaves no entry up to the raise: another call would run that much before it finds a break."""
+    log = []
+
+    class Weight:
+        w = 2
+
+    def f(x, o):
+        log.append(1)
+        x[5] = o.w
+        return x
+
+    fast = jedlik.compile(f, backend="eager", fullgraph=True)
+    with pytest.raises(AttributeError):
+        fast(torch.ones(3), "no number")
+    assert log == [1]
+    log.clear()
+    with pytest.raises(jedlik.Unsupported):
+        fast(torch.ones(3), Weight())
+    assert log == []
+    assert torch.equal(fast(torch.ones(6), Weight()), f(torch.ones(6), Weight())) and log == [1, 1]
