@@ -240,16 +240,13 @@ static Status reversed(Tx *tx, const Args *a, Var **out)
 
 static Status check_maxlen(Tx *tx, Var **maxlen)
 {
-    PyObject *k;
+    Py_ssize_t n;
     TRY(var_real(tx, maxlen));
-    TRY(var_const(tx, *maxlen, &k));
-    if (k == Py_None)
+    if (*maxlen == tx_none(tx))
         return *maxlen = NULL, ST_OK;
-    if (k == NULL || !PyLong_Check(k))
+    if (!PyType_HasFeature((*maxlen)->type, Py_TPFLAGS_LONG_SUBCLASS))
         return raise_type(tx, PyExc_TypeError, "an integer is required");
-    Py_ssize_t n = PyLong_AsSsize_t(k);
-    if (n == -1 && PyErr_Occurred())
-        return raise_now(tx);
+    TRY(var_ssize(tx, *maxlen, NULL, &n));
     if (n < 0)
         return raise_type(tx, PyExc_ValueError, "maxlen must be non-negative");
     return const_int(tx, n, maxlen);

@@ -63,6 +63,9 @@ static Status defaultdict_(Tx *tx, const Args *a, Var **out)
     MEM(known_type(TY_DEFAULTDICT));
     if (a->n)
         TRY(check_factory(tx, a->v[0]));
+    if (a->n > 2)
+        return raise_type(tx, PyExc_TypeError, "dict expected at most 1 argument, got %d",
+                          a->n - 1);
     TRY(dict_make(tx, known_types[TY_DEFAULTDICT], &d));
     d->factory = a->n ? a->v[0] : tx_none(tx);
     TRY(fill(tx, d, a, 1));
@@ -571,7 +574,7 @@ const Handler handlers_dict[] = {
     { "collections.OrderedDict.copy", 1, 1, copy_kind, NULL },
     { "collections.OrderedDict.clear", 1, 1, clear, NULL },
     { "collections.OrderedDict.__reversed__", 1, 1, reversed, NULL },
-    { "collections.defaultdict", 0, 2, defaultdict_, ANY_KW },
+    { "collections.defaultdict", 0, -1, defaultdict_, ANY_KW },
     { "collections.defaultdict.__init__", 1, 3, defaultdict_init, ANY_KW },
     { "collections.defaultdict.copy", 1, 1, copy_kind, NULL },
     { "collections.defaultdict.__copy__", 1, 1, copy_kind, NULL },

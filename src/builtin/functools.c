@@ -30,7 +30,7 @@ static Status partial(Tx *tx, const Args *a, Var **out)
 static Status reduce(Tx *tx, const Args *a, Var **out)
 {
     Var *it, *item, *acc = a->n > 2 ? a->v[2] : NULL;
-    TRY(var_iter(tx, a->v[1], &it));
+    TRY(var_iter_or(tx, a->v[1], "reduce() arg 2 must support iteration", &it));
     for (;;) {
         TRY(var_next(tx, it, &item));
         if (item == NULL)

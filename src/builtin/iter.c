@@ -266,8 +266,8 @@ static Status chain_from(Tx *tx, const Args *a, Var **out)
                     (WrapIterVar **)out);
 }
 
-static Status slice_bound(Tx *tx, Var *v, Py_ssize_t least, const char *message,
-                          Py_ssize_t *out)
+/* None leaves *out; what is no size becomes -1. */
+static Status slice_number(Tx *tx, Var *v, Py_ssize_t *out)
 {
     PyObject *k;
     TRY(var_const(tx, v, &k));
@@ -276,27 +276,32 @@ static Status slice_bound(Tx *tx, Var *v, Py_ssize_t least, const char *message,
     if (k == Py_None)
         return ST_OK;
     *out = PyNumber_AsSsize_t(k, PyExc_OverflowError);
-    if (*out == -1 && PyErr_Occurred())
+    if (*out == -1)
         PyErr_Clear();
-    return *out < least ? raise_type(tx, PyExc_ValueError, "%s", message) : ST_OK;
+    return ST_OK;
 }
 
 #define BOUND " must be None or an integer: 0 <= x <= sys.maxsize."
 
 static Status islice_(Tx *tx, const Args *a, Var **out)
 {
-    Py_ssize_t start = 0, stop = -1, step = 1;
+    const Py_ssize_t no_stop = PY_SSIZE_T_MAX;
+    Py_ssize_t start = 0, stop = no_stop, step = 1;
     WrapIterVar *w;
-    if (a->n == 2) {
-        TRY(slice_bound(tx, a->v[1], 0, "Stop argument for islice()" BOUND, &stop));
-    } else {
-        TRY(slice_bound(tx, a->v[1], 0, "Indices for islice()" BOUND, &start));
-        TRY(slice_bound(tx, a->v[2], 0, "Stop argument for islice()" BOUND, &stop));
-        if (a->n == 4)
-            TRY(slice_bound(tx, a->v[3], 1,
-                            "Step for islice() must be a positive integer or None.",
-                            &step));
-    }
+    if (a->n > 2)
+        TRY(slice_number(tx, a->v[1], &start));
+    TRY(slice_number(tx, a->v[a->n == 2 ? 1 : 2], &stop));
+    if (stop == -1)
+        return raise_type(tx, PyExc_ValueError, "Stop argument for islice()" BOUND);
+    if (start < 0 || stop < 0)
+        return raise_type(tx, PyExc_ValueError, "Indices for islice()" BOUND);
+    if (a->n == 4)
+        TRY(slice_number(tx, a->v[3], &step));
+    if (step < 1)
+        return raise_type(tx, PyExc_ValueError,
+                          "Step for islice() must be a positive integer or None.");
+    if (stop == no_stop)
+        stop = -1;
     TRY(wrap_one(tx, known_type(TY_ISLICE), 's', NULL, a->v[0], &w));
     w->state = (uintptr_t)start;
     w->stop = stop;
@@ -501,13 +506,17 @@ static Status product_(Tx *tx, const Args *a, Var **out)
     return combine(tx, known_types[TY_PRODUCT], pools, n, NULL, true, out);
 }
 
+/* permutations() looks at its length when it is there, the others convert it first. */
 static Status choose(Tx *tx, const Args *a, KnownType type, Var **out)
 {
     Var *iterable = args_get(a, 0, "iterable"), *r = args_get(a, 1, "r"), *pool;
     PyObject *k = NULL;
+    Py_ssize_t n;
     if (iterable == NULL)
         return ST_DECLINE;
     MEM(known_type(type));
+    if (type != TY_PERMUTATIONS)
+        TRY(var_ssize(tx, r, NULL, &n));
     TRY(pool_of(tx, iterable, &pool));
     if (r) {
         TRY(var_const(tx, r, &k));

@@ -5,6 +5,7 @@
  * scalar pins it: there the fold does it too.
  */
 #include "builtin/help.h"
+#include "var/container.h"
 #include "var/binops.h"
 
 /* -- Constructors ----------------------------------------------------------- */
@@ -416,28 +417,38 @@ static Status delitem(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
-/* Sequences only: numbers raise, which the real call does. */
+/* Sequences only, without a look at operators of a class: numbers raise, which the real call does. */
+static Status join(Tx *tx, const Args *a, int op, Var **out)
+{
+    TRY(var_real(tx, &a->v[0]));
+    TRY(var_real(tx, &a->v[1]));
+    const PySequenceMethods *s = a->v[0]->type ? a->v[0]->type->tp_as_sequence : NULL;
+    if (!s || !s->sq_concat || has_own_number(a->v[0]) || has_own_number(a->v[1]))
+        return ST_DECLINE;
+    return var_binary(tx, a->v[0], a->v[1], op, out);
+}
+
 static Status concat(Tx *tx, const Args *a, Var **out)
 {
-    PyTypeObject *x;
-    TRY(var_type_of(tx, a->v[0], &x));
-    return x->tp_as_sequence && x->tp_as_sequence->sq_concat
-               ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD, out)
-               : ST_DECLINE;
+    return join(tx, a, BINOP_ADD, out);
 }
 
 static Status iconcat(Tx *tx, const Args *a, Var **out)
 {
-    PyTypeObject *x;
-    TRY(var_type_of(tx, a->v[0], &x));
-    return x->tp_as_sequence && x->tp_as_sequence->sq_concat
-               ? var_binary(tx, a->v[0], a->v[1], BINOP_ADD + BINOP_COUNT, out)
-               : ST_DECLINE;
+    return join(tx, a, BINOP_ADD + BINOP_COUNT, out);
 }
 
 static Status index_(Tx *tx, const Args *a, Var **out)
 {
-    return fold_ready(a) ? ST_DECLINE : var_index_value(tx, a->v[0], out);
+    if (fold_ready(a))
+        return ST_DECLINE;
+    TRY(var_index_value(tx, a->v[0], out));
+    if ((*out)->type == &PyLong_Type)
+        return ST_OK;
+    PyObject *o; /* of a subclass: a plain int comes out */
+    TRY(fold_value(tx, *out, &o));
+    return o ? const_new(tx, PyNumber_Index(o), out)
+             : graph_break(tx, BRK_NO_SLOT, "%s", "an int that is not known");
 }
 
 #define BOTH(path, ipath, name)                                                          \

@@ -100,13 +100,7 @@ static Status tuple_from(Tx *tx, PyTypeObject *t, Var *iterable, Var **out)
         TRY(var_real(tx, &iterable));
         if (it == &PyTuple_Type && t == it)
             return *out = iterable, ST_OK;
-        if (iterable->kind == &kind_object) {
-            Var *iterator;
-            TRY(var_iter(tx, iterable, &iterator));
-            TRY(var_length_hint(tx, iterable));
-            iterable = iterator;
-        }
-        TRY(var_unpack(tx, iterable, &items, &n));
+        TRY(var_tuple_items(tx, iterable, &items, &n));
     }
     return tuple_new_type(tx, t, items, n, out);
 }

@@ -2,6 +2,7 @@
  * trace/op_data.c -- attributes, items, operators, building and taking apart of containers.
  */
 #include "trace/run.h"
+#include "var/container.h"
 #include "var/binops.h"
 #include "var/names.h"
 
@@ -256,14 +257,10 @@ static Status not_iterable_after_star(Tx *tx, Var *v, Status st)
 
 Status op_list_extend(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *v = pop(tx, f), *l, **items;
-    Py_ssize_t n;
+    Var *v = pop(tx, f), *l;
     TRY(target(tx, f, in, &l));
     TRY(var_real(tx, &v));
-    TRY(not_iterable_after_star(tx, v, var_unpack(tx, v, &items, &n)));
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(list_push(tx, AS(ListVar, l), items[i]));
-    return ST_OK;
+    return not_iterable_after_star(tx, v, list_extend(tx, AS(ListVar, l), v));
 }
 
 Status op_set_add(Tx *tx, Frame *f, const Ins *in)

@@ -170,10 +170,11 @@ Status op_call_function_ex(Tx *tx, Frame *f, const Ins *in)
     Args a = { 0 };
     pop(tx, f); /* the NULL below */
     TRY(var_real(tx, &pos));
+    const PySequenceMethods *seq = pos->type ? pos->type->tp_as_sequence : NULL;
     if (pos->type && pos->type->tp_iter == NULL &&
-        pos->type->tp_as_sequence == NULL) /* its TypeError names the function */
+        !(seq && seq->sq_item)) /* its TypeError names the function */
         return graph_break(tx, BRK_NO_SLOT, "%s after *", pos->type->tp_name);
-    TRY(var_unpack(tx, pos, &items, &n));
+    TRY(var_tuple_items(tx, pos, &items, &n));
     if (kwargs != NULL)
         TRY(keywords(tx, kwargs, &a, &values));
     a.n = (int)n;

@@ -174,10 +174,10 @@ static inline PyObject *tx_keep(Tx *tx, PyObject *borrowed)
     return borrowed ? arena_hold(&tx->arena, Py_NewRef(borrowed)) : NULL;
 }
 
-/* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
 /* Something was done n times without an instruction each, by C code or a jump back: breaks when it is more than tracing is worth. */
 Status tx_worked(Tx *tx, size_t n);
 enum {
+    WORK_STEP = 2, /* an item that C code takes from an iterator */
     WORK_ITEM = 8,
     WORK_MANY = 1000
 }; /* an item counts as so much; fewer are not counted when a container is opened */
@@ -186,6 +186,7 @@ static inline Status tx_opened(Tx *tx, size_t n)
     return n < WORK_MANY ? ST_OK : tx_worked(tx, n * WORK_ITEM);
 }
 
+/* Values that refer to themselves, and callables that call each other through slots, recurse in C here: that is a break. */
 static inline bool tx_deep(Tx *tx)
 {
     return (char *)__builtin_frame_address(0) < tx->floor;

@@ -101,6 +101,14 @@ Status item_at(Tx *tx, Var *seq, Var *key, Var **out)
     return lazy_new(tx, item, s, out);
 }
 
+/* On the left of *= nothing with slots of sequences is: CPython looks no further then. */
+bool is_count(const Var *v, bool left_in_place)
+{
+    PyTypeObject *t = v->type;
+    return t && t->tp_as_number && t->tp_as_number->nb_index &&
+           !(left_in_place && t->tp_as_sequence);
+}
+
 bool has_own_number(Var *other)
 {
     if (other->kind == &kind_tensor)

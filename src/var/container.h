@@ -103,6 +103,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+bool is_count(const Var *v,
+              bool left_in_place); /* may say how often a sequence is repeated */
 /* An item of a container, whose __eq__ had better leave containers alone. */
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes);
 Status compare_items(Tx *tx, Var **a, Py_ssize_t na, Var **b, Py_ssize_t nb, int op,

@@ -572,11 +572,27 @@ static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
     }
 }
 
+/* An OrderedDict unpacks its pairs one by one. */
+static Status merge_unpacked(Tx *tx, DictVar *d, Var *pair)
+{
+    Var **items;
+    Py_ssize_t n;
+    TRY(var_unpack_most(tx, pair, 3, &items, &n));
+    if (n > 2)
+        return raise_type(tx, PyExc_ValueError, "too many values to unpack (expected 2)");
+    if (n < 2)
+        return raise_type(tx, PyExc_ValueError, "need more than %zd value%s to unpack", n,
+                          n == 1 ? "" : "s");
+    return dict_put(tx, d, items[0], items[1]);
+}
+
 static Status merge_pair(Tx *tx, DictVar *d, Var *pair, Py_ssize_t i)
 {
     PyTypeObject *t;
     Var **items;
     Py_ssize_t n;
+    if (is_odict(d))
+        return merge_unpacked(tx, d, pair);
     TRY(var_type_of(tx, pair, &t));
     if (t->tp_iter == NULL && !(t->tp_as_sequence && t->tp_as_sequence->sq_item))
         return raise_type(

@@ -534,12 +534,6 @@ static Status repeat_items(Tx *tx, ListVar *l, Var *times, Var ***items, Py_ssiz
     return ST_OK;
 }
 
-static bool has_index(Var *v)
-{
-    PyTypeObject *t = v->type;
-    return t && t->tp_as_number && t->tp_as_number->nb_index;
-}
-
 static Status multiply(Tx *tx, ListVar *l, Var *times, bool in_place, Var **out)
 {
     Var **items = NULL;
@@ -576,7 +570,7 @@ static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     Var *c = var_content(other);
     *out = tx_notimpl(tx);
     if (op == BINOP_MULTIPLY || op == IN_PLACE(MULTIPLY)) {
-        if (!has_index(other)) /* worded by no_operator */
+        if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
             return ST_OK;
         return multiply(tx, l, other, op == IN_PLACE(MULTIPLY) && !reflected, out);
     }

@@ -138,7 +138,7 @@ static Status object_iter(Tx *tx, Var *self, Var **out)
                    ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
                                 self->type->tp_name)
                    : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
-    if (content != NULL)
+    if (content && content->type->tp_iter)
         return var_iter(tx, content, out);
     TRY(own(tx, self, str___getitem__, &f));
     if (f == NULL)
@@ -179,6 +179,10 @@ static Status good_len(Tx *tx, Var **n)
     return PyLong_AsSsize_t((*n)->real) == -1 ? raise_now(tx) : ST_OK;
 }
 
+/* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
+#define HAS(content, table, slot)                                                        \
+    ((content) && (content)->type->table && (content)->type->table->slot)
+
 static Status object_len(Tx *tx, Var *self, Var **out)
 {
     Var *f, *content = AS(ObjectVar, self)->content;
@@ -187,7 +191,7 @@ static Status object_len(Tx *tx, Var *self, Var **out)
         TRY(call_own(tx, self, f, NULL, 0, out));
         return good_len(tx, out);
     }
-    if (content != NULL)
+    if (HAS(content, tp_as_sequence, sq_length) || HAS(content, tp_as_mapping, mp_length))
         return var_len(tx, content, out);
     return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()",
                       self->type->tp_name);
@@ -215,7 +219,7 @@ static Status object_getitem(Tx *tx, Var *self, Var *key, Var **out)
     TRY(own(tx, self, str___getitem__, &f));
     if (f != NULL)
         return call_own(tx, self, f, &key, 1, out);
-    if (content != NULL)
+    if (HAS(content, tp_as_mapping, mp_subscript) || HAS(content, tp_as_sequence, sq_item))
         return missing(tx, self, key, var_getitem(tx, content, key, out), out);
     return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable",
                       self->type->tp_name);
@@ -227,11 +231,10 @@ static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
     TRY(own(tx, self, value ? str___setitem__ : str___delitem__, &f));
     if (f != NULL)
         return call_own(tx, self, f, args, value ? 2 : 1, &ignored);
-    if (content != NULL)
+    if (HAS(content, tp_as_mapping, mp_ass_subscript) ||
+        HAS(content, tp_as_sequence, sq_ass_item))
         return var_setitem(tx, content, key, value);
-    return raise_type(tx, PyExc_TypeError, "'%s' object %s", self->type->tp_name,
-                      value ? "does not support item assignment"
-                            : "doesn't support item deletion");
+    return no_setitem(tx, self, key, value);
 }
 
 static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
@@ -245,7 +248,7 @@ static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
         TRY(call_own(tx, self, f, &item, 1, &r));
         return var_truth(tx, r, yes);
     }
-    if (content != NULL)
+    if (HAS(content, tp_as_sequence, sq_contains))
         return var_contains(tx, content, item, yes);
     return var_contains_by_iteration(tx, self, item, yes);
 }
@@ -263,6 +266,8 @@ static Status object_truth(Tx *tx, Var *self, bool *yes)
                               r->type->tp_name);
         return var_truth(tx, r, yes);
     }
+    if (HAS(content, tp_as_number, nb_bool)) /* before a length of its own */
+        return var_truth(tx, content, yes);
     TRY(own(tx, self, str___len__, &f));
     if (f != NULL) {
         TRY(object_len(tx, self, &r));
@@ -399,7 +404,9 @@ static Status object_unary(Tx *tx, Var *self, char op, Var **out)
             &f));
     if (f != NULL)
         return call_own(tx, self, f, NULL, 0, out);
-    if (content != NULL)
+    if (op == '-'   ? HAS(content, tp_as_number, nb_negative)
+        : op == '+' ? HAS(content, tp_as_number, nb_positive)
+                    : HAS(content, tp_as_number, nb_invert))
         return var_unary(tx, content, op, out);
     return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op,
                       self->type->tp_name);

@@ -70,6 +70,8 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
 /* -- Containers and iteration (seq.c) ------------------------------------------------------ */
 Status var_len(Tx *tx, Var *v, Var **out);
 Status var_getitem(Tx *tx, Var *v, Var *key, Var **out);
+/* raises: it has no items to be set or deleted */
+Status no_setitem(Tx *tx, Var *v, Var *key, Var *value);
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value); /* NULL deletes */
 Status var_iter(Tx *tx, Var *v, Var **out);
 /* The next item, for a loop, which counts its turns itself; *out NULL: exhausted. var_next counts. */
@@ -78,6 +80,10 @@ Status var_next(Tx *tx, Var *it,
                 Var **out); /* *out NULL: exhausted (StopIteration swallowed) */
 /* All items of any iterable, in order. */
 Status var_unpack(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
+/* iter(v) with other words for a TypeError, whoever raised it (%s: the type). */
+Status var_iter_or(Tx *tx, Var *v, const char *lacks, Var **it);
+/* As PySequence_Tuple, which asks for a length. */
+Status var_tuple_items(Tx *tx, Var *v, Var ***items, Py_ssize_t *n);
 /* As PySequence_Fast: a TypeError of iter() gets other words (%s: the type). */
 Status var_sequence(Tx *tx, Var *v, const char *lacks, Var ***items, Py_ssize_t *n);
 /* The same, but an iterator is asked for no more than `most` items. */

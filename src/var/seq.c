@@ -64,6 +64,19 @@ Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
                       v->type->tp_name);
 }
 
+/* Items that go by an index have a wording of their own, where a type has room for them. */
+Status no_setitem(Tx *tx, Var *v, Var *key, Var *value)
+{
+    PyTypeObject *t;
+    TRY(var_type_of(tx, key, &t));
+    bool index = v->type->tp_as_sequence && t->tp_as_number && t->tp_as_number->nb_index;
+    return raise_type(tx, PyExc_TypeError,
+                      value   ? "'%s' object does not support item assignment"
+                      : index ? "'%s' object doesn't support item deletion"
+                              : "'%s' object does not support item deletion",
+                      v->type->tp_name);
+}
+
 Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
 {
     TRY(var_real(tx, &v));
@@ -71,10 +84,7 @@ Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
         return v->kind->setitem(tx, v, key, value);
     if (v->kind == &kind_opaque)
         return no_slot(tx, v, "item assignment");
-    return raise_type(tx, PyExc_TypeError,
-                      value ? "'%s' object does not support item assignment"
-                            : "'%s' object doesn't support item deletion",
-                      v->type->tp_name);
+    return no_setitem(tx, v, key, value);
 }
 
 Status var_iter(Tx *tx, Var *v, Var **out)
@@ -96,7 +106,7 @@ Status var_iter(Tx *tx, Var *v, Var **out)
 
 Status var_next(Tx *tx, Var *it, Var **out)
 {
-    TRY(tx_worked(tx, WORK_ITEM));
+    TRY(tx_worked(tx, WORK_STEP));
     return var_step(tx, it, out);
 }
 
@@ -156,8 +166,7 @@ Status var_unpack_most(Tx *tx, Var *v, size_t most, Var ***items, Py_ssize_t *n)
     return unpack_by_iteration(tx, v, most, items, n);
 }
 
-/* iter(v) with other words for a TypeError, whoever raised it. */
-static Status iter_or(Tx *tx, Var *v, const char *lacks, Var **it)
+Status var_iter_or(Tx *tx, Var *v, const char *lacks, Var **it)
 {
     TRY(var_real(tx, &v));
     Status st = var_iter(tx, v, it);
@@ -167,18 +176,30 @@ static Status iter_or(Tx *tx, Var *v, const char *lacks, Var **it)
     return raise_type(tx, PyExc_TypeError, lacks, v->type->tp_name);
 }
 
+Status var_tuple_items(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
+{
+    TRY(var_real(tx, &v));
+    if (v->kind == &kind_object) {
+        Var *it;
+        TRY(var_iter(tx, v, &it));
+        TRY(var_length_hint(tx, v));
+        v = it;
+    }
+    return var_unpack(tx, v, items, n);
+}
+
 Status var_sequence(Tx *tx, Var *v, const char *lacks, Var ***items, Py_ssize_t *n)
 {
     TRY(var_real(tx, &v));
     if (v->type != &PyList_Type && v->type != &PyTuple_Type)
-        TRY(iter_or(tx, v, lacks, &v));
+        TRY(var_iter_or(tx, v, lacks, &v));
     return var_unpack(tx, v, items, n);
 }
 
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes)
 {
     Var *it, *x;
-    TRY(iter_or(tx, container, "argument of type '%.200s' is not iterable", &it));
+    TRY(var_iter_or(tx, container, "argument of type '%.200s' is not iterable", &it));
     for (;;) {
         TRY(var_next(tx, it, &x));
         *yes = false;

@@ -173,12 +173,6 @@ static Status tuple_contains(Tx *tx, Var *self, Var *item, bool *yes)
 
 /* -- Operators ------------------------------------------------------------------------ */
 
-static bool has_index(Var *v)
-{
-    PyTypeObject *t = v->type;
-    return t && t->tp_as_number && t->tp_as_number->nb_index;
-}
-
 static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
                    Py_ssize_t nb, Var **out)
 {
@@ -257,7 +251,7 @@ static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
     }
     if (op != BINOP_MULTIPLY && op != IN_PLACE(MULTIPLY))
         return ST_OK;
-    if (!has_index(other)) /* worded by no_operator */
+    if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
         return ST_OK;
     return multiply(tx, AS(TupleVar, self), other, out);
 }

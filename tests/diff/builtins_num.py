@@ -290,3 +290,15 @@ def case_lists_extend_by_numbers_that_iterate(x, e):
     except TypeError as z:
         e.log.append(str(z))
     return x + 1, new
+
+
+def case_items_that_cannot_be_deleted(x, e):
+    out = []
+    for value in None, (1, 2), "ab", 3, 2.5, range(3), {1}, e, len, b"x":
+        for key in 0, "a", slice(1), None, True:
+            for do in operator.delitem, lambda v, k: operator.setitem(v, k, 1):
+                try:
+                    do(value, key)
+                except TypeError as z:
+                    out.append(str(z))
+    return x + 1, out

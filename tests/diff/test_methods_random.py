@@ -1,6 +1,7 @@
 """Methods of built-in types with arguments drawn from a pool, most of them wrong ones: results, identity, errors and their words, and what was
 changed are those of plain Python. The object is an argument, or made in the trace; the arguments are constants or come from a list."""
 import collections
+import itertools
 import random
 import re
 
@@ -55,13 +56,17 @@ BODIES = {
 }
 
 
+def without_addresses(text):
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
+
+
 def shown(value):
     """Text without addresses; iterators with what they have left."""
-    kind = type(value).__name__
+    kind = type(value).__name__.replace("str_ascii_iterator", "str_iterator")
     try:
-        text = re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        text = without_addresses(repr(value))
         if "iterator" in kind or kind in ("enumerate", "zip", "map", "reversed", "generator"):
-            text += repr(list(value))
+            text += repr(list(itertools.islice(value, 20)))
     except Exception as e:
         text = repr(e)
     return kind, text
