@@ -83,6 +83,7 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
     tx->module = pipeline_module;
     tx->resumed = p->at != 0;
     tx->numbers = &p->numbers;
+    tx->again = p->entries != NULL;
     tx->foreign_graph = p->options->backend && !hand_off_own(p->options->backend);
     tx->break_at = (uint64_t)switches.break_at;
     tx->slot_names = p->co->co_localsplusnames;

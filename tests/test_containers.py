@@ -383,3 +383,9 @@ def test_element_written_through_index():
         l[i].append(1)
         return x + len(l[j]), l[j]
     check(f, *[lambda i=i, j=j: (X, [[0], [1], [2]], i, j) for i, j in ((0, 1), (1, 2), (1, 1), (0, 0), (2, 1))])
+
+
+def test_numbers_in_tuples():
+    def f(x, s):
+        return x * s[0] + s[1]
+    check(f, *[lambda i=i: (X, (i, 0.5 * i)) for i in (1, 2, 3, 4, 5, 6)], graphs=3)

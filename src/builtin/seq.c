@@ -469,8 +469,11 @@ static Status join_bytes(Tx *tx, const Args *a, Var **out)
     TRY(bytearray_parts(tx, a->v[1], &parts));
     if (parts == NULL)
         return ST_DECLINE;
+    Var **items; /* a single part is the result itself */
+    Py_ssize_t n;
+    TRY(var_unpack(tx, a->v[1], &items, &n));
     PyObject *r = PyObject_CallMethod(sep, "join", "O", parts);
-    return r ? const_new(tx, r, out) : raise_now(tx);
+    return r ? const_result(tx, r, items, n, out) : raise_now(tx);
 }
 
 const Handler handlers_seq[] = {

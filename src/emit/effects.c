@@ -83,12 +83,49 @@ static bool exact_dict(Var *v)
            t == helper_types.defaultdict;
 }
 
-/* A key of an OrderedDict that moved in its order only. */
+/* A key of an OrderedDict that stood there before, and moved in its order only. */
 static bool same_place(DictVar *d, KeyEntry *k)
 {
-    return d->below.n && k->key && keymap_find(&d->below, k->key, k->hash) &&
-           keymap_find(&d->dels, k->key, k->hash) &&
+    KeyEntry *at = d->below.n && k->key ? keymap_find(&d->below, k->key, k->hash) : NULL;
+    return at && at->value && keymap_find(&d->dels, k->key, k->hash) &&
            keymap_find(&d->writes, k->key, k->hash);
+}
+
+static KeyEntry *same_key(const KeyMap *m, const KeyEntry *k)
+{
+    return k->key ? keymap_find(m, k->key, k->hash) : keymap_find_id(m, k->id);
+}
+
+static Status set_effect(Emit *e, Var *v, KeyEntry *k, bool exact)
+{
+    Var *pair[2] = { NULL, k->value };
+    TRY(key_var(e, k, &pair[0]));
+    return add_call(e, exact ? FX_SET_ITEM : FX_CALL, HELPER_set_item, v, 2, pair);
+}
+
+/* Keys whose place in the dict below is another than in an OrderedDict's order: they are stored first, and moved in their turn. */
+static Status place_below(Emit *e, Var *v, bool exact)
+{
+    DictVar *d = AS(DictVar, v);
+    KeyEntry *k, *now;
+    for (size_t at = 0; (k = keymap_next(&d->below, &at));)
+        if (k->value == NULL && (now = same_key(&d->writes, k)) != NULL)
+            TRY(set_effect(e, v, now, exact));
+    return ST_OK;
+}
+
+/* In the order of writes: what stands in `below` is there, or put there by place_below. */
+static Status write_effect(Emit *e, Var *v, KeyEntry *k, bool exact)
+{
+    DictVar *d = AS(DictVar, v);
+    KeyEntry *place = d->below.n ? same_key(&d->below, k) : NULL;
+    Var *key;
+    if (place == NULL || place->value)
+        TRY(set_effect(e, v, k, exact));
+    if (place == NULL || (place->value && !same_place(d, k)))
+        return ST_OK;
+    TRY(key_var(e, k, &key));
+    return add_call(e, FX_CALL, HELPER_move_keys, v, 1, &key);
 }
 
 static Status dict_effects(Emit *e, Var *v)
@@ -97,21 +134,17 @@ static Status dict_effects(Emit *e, Var *v)
     if (d->owner)
         return attr_effects(e, d->owner, d);
     KeyEntry *k;
-    Var *pair[2];
+    Var *key;
     bool exact = exact_dict(v);
     for (size_t at = 0; (k = keymap_next(&d->dels, &at));) {
         if (same_place(d, k))
             continue;
-        TRY(key_var(e, k, &pair[0]));
-        TRY(add_call(e, exact ? FX_DEL_ITEM : FX_CALL, HELPER_del_item, v, 1, pair));
+        TRY(key_var(e, k, &key));
+        TRY(add_call(e, exact ? FX_DEL_ITEM : FX_CALL, HELPER_del_item, v, 1, &key));
     }
-    for (size_t at = 0; (k = keymap_next(&d->writes, &at));) {
-        TRY(key_var(e, k, &pair[0]));
-        pair[1] = k->value;
-        TRY(add_call(e, exact ? FX_SET_ITEM : FX_CALL, HELPER_set_item, v, 2, pair));
-        if (same_place(d, k))
-            TRY(add_call(e, FX_CALL, HELPER_move_keys, v, 1, pair));
-    }
+    TRY(place_below(e, v, exact));
+    for (size_t at = 0; (k = keymap_next(&d->writes, &at));)
+        TRY(write_effect(e, v, k, exact));
     return ST_OK;
 }
 

@@ -119,6 +119,7 @@ struct Tx {
     PyObject **
         numbers; /* the point's memory of numbers at the graph's edge (number.c); NULL: none */
     PtrMap number_nodes;             /* Expr -> its input of the graph (number.c) */
+    bool again;                      /* the point has entries, none of which fits */
     bool foreign_graph;              /* a backend other than our own runs the graph */
     const struct GraphFailure *late; /* the failed run whose state is wanted, or NULL */
     uintptr_t region,

@@ -287,28 +287,48 @@ Status dict_remove(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, bool 
     return take_out(tx, d, k, key, h, was);
 }
 
-/* What moves in the order of an OrderedDict stays where it is in the dict below, which dict.items() shows. */
-static Status keep_places(Tx *tx, DictVar *d, const KeyMap *keys)
+/* Does the existing dict hold this key, where it was? */
+static Status still_there(Tx *tx, DictVar *d, const KeyEntry *e, bool *yes)
+{
+    Var *old = NULL;
+    if (e->key && dict_existing(d) && !keymap_find(&d->dels, e->key, e->hash))
+        TRY(read_real(tx, d, e->key, e->hash, &old));
+    *yes = old != NULL;
+    return ST_OK;
+}
+
+/* What moves in the order of an OrderedDict stays where it is in the dict below, which dict.items() shows. What the trace stored so far
+ * comes in this order there. */
+static Status keep_stored(Tx *tx, DictVar *d)
 {
     KeyEntry *e;
-    for (size_t at = 0; (e = keymap_next(keys, &at)) != NULL;) {
-        if (keys == &d->reads &&
-            (e->value == NULL || keymap_find(&d->dels, e->key, e->hash)))
-            continue;
-        if (find_in(tx, &d->below, e->id, e->key, e->hash) == NULL)
-            TRY(put_in(tx, &d->below, e->id, e->key, e->hash, e->value));
+    for (size_t at = 0; (e = keymap_next(&d->writes, &at)) != NULL;) {
+        bool old = find_in(tx, &d->below, e->id, e->key, e->hash) != NULL;
+        if (!old)
+            TRY(still_there(tx, d, e, &old));
+        if (!old)
+            TRY(put_in(tx, &d->below, e->id, e->key, e->hash, NULL));
     }
+    return ST_OK;
+}
+
+/* All that was there, and is: a value says so. */
+static Status keep_read(Tx *tx, DictVar *d)
+{
+    KeyEntry *e;
+    for (size_t at = 0; (e = keymap_next(&d->reads, &at)) != NULL;)
+        if (e->value && !keymap_find(&d->dels, e->key, e->hash))
+            TRY(put_in(tx, &d->below, e->id, e->key, e->hash, e->value));
     return ST_OK;
 }
 
 Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var *value)
 {
-    bool was, old = dict_existing(d);
-    bool stored = !old || key == NULL || keymap_find(&d->dels, key, h);
-    if (!old)
-        TRY(keep_places(tx, d, &d->writes));
+    bool was, old;
+    TRY(keep_stored(tx, d));
+    TRY(still_there(tx, d, &(KeyEntry){ .key = key, .hash = h }, &old));
     TRY(take_out(tx, d, k, key, h, &was));
-    if (!stored && keymap_find(&d->dels, key, h))
+    if (old)
         TRY(put_in(tx, &d->below, k, key, h, value));
     return dict_store(tx, d, k, key, h, value);
 }
@@ -501,7 +521,9 @@ Status dict_clear(Tx *tx, DictVar *d)
 
 Status dict_rewrite(Tx *tx, DictVar *d, const KeyEntry *e, Py_ssize_t n)
 {
-    TRY(keep_places(tx, d, dict_existing(d) ? &d->reads : &d->writes));
+    if (dict_existing(d))
+        TRY(keep_read(tx, d));
+    TRY(keep_stored(tx, d));
     TRY(empty(tx, d));
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(put_in(tx, &d->writes, e[i].id, e[i].key, e[i].hash, e[i].value));

@@ -134,6 +134,17 @@ static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
     return is_number(tx, a, b, yes);
 }
 
+/* A constant, and a tuple that is known by its items. */
+static Status is_tuple(Tx *tx, Var *known, Var *open, bool *yes)
+{
+    *yes = known->real == open->real && !known->by_value && open->src;
+    if (*yes)
+        return guard_is(&tx->guards, open->src, known->real);
+    bool same =
+        open->real && PyTuple_GET_SIZE(open->real) == PyTuple_GET_SIZE(known->real);
+    return same ? graph_break(tx, BRK_IDENTITY, "%s", "tuples of one length") : ST_OK;
+}
+
 /* An object has one plain reference, which may be there already. */
 static bool weak_pair(Var *made, Var *other)
 {
@@ -161,6 +172,10 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
     }
     if (a->kind == &kind_tensor && b->kind == &kind_tensor)
         return tensor_is(tx, a, b, yes);
+    if (a->kind == &kind_const && b->kind == &kind_tuple && a->type == b->type)
+        return is_tuple(tx, a, b, yes);
+    if (a->kind == &kind_tuple && b->kind == &kind_const && a->type == b->type)
+        return is_tuple(tx, b, a, yes);
     *yes = false;
     if (weak_pair(a, b) || weak_pair(b, a))
         return graph_break(tx, BRK_WEAK, "%s", "compared with one that existed before");

@@ -78,6 +78,18 @@ static bool has_hidden_order(PyObject *o)
     return false;
 }
 
+/* A point that has met other values looks at a tuple's numbers one by one: they may enter the graph, or never be asked for. */
+static bool opened_for_numbers(Tx *tx, PyObject *o)
+{
+    bool number = false;
+    for (Py_ssize_t i = 0; tx->again && PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o);
+         i++) {
+        PyObject *item = PyTuple_GET_ITEM(o, i);
+        number |= PyLong_CheckExact(item) || PyFloat_CheckExact(item);
+    }
+    return number;
+}
+
 /* Values without identity: *out stays NULL if o is none. */
 static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
 {
@@ -96,7 +108,8 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
         return const_peek(tx, o, out);
     }
     if (t != &PyCode_Type && const_immutable(o) &&
-        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o)) {
+        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o) &&
+        !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;

@@ -1,4 +1,5 @@
 """Rule 2: equality guards are exact: type and bits, recursively in tuples; a specialised scalar is returned from its source."""
+import functools
 import itertools
 
 import pytest
@@ -295,3 +296,33 @@ def test_identity_of_items(compile):
         other = (lambda: one) if shared else (lambda: "".join(["o", "ne"]))
         for s in {other()}, frozenset([other()]):
             yield f(X, (one, other(), (other(),)), s, {other(): 1})
+
+
+@follows()
+def test_a_long_tuple_that_is_the_constant(compile):
+    """Read from a slot behind a break it is known by its items, and from a cache by its address: one object all the same."""
+    made = functools.lru_cache(None)(lambda n: tuple(range(n, n + 20)))
+
+    def f(x, other):
+        t = made(x.dim())
+        print(end="")
+        u = other or t
+        return x + 1, made(x.dim()) is t, made(x.dim()) is u, t is made(x.dim())
+
+    f = compile(f)
+    for _ in range(2):
+        yield f(X, ())
+        yield f(X, tuple(range(1, 21)))
+        yield f(X, tuple(range(2, 23)))
+
+
+@follows()
+def test_tuples_of_numbers_in_later_versions(compile):
+    """A point that has met another tuple looks at the numbers one by one."""
+    def f(x, s, d):
+        return x * s[0], s, s == (1, 2), s is d[1], d[0].get(s), hash(s) == hash((1, 2)), s + (3,), sorted(s), 2 in s, f"{s}"
+
+    f = compile(f)
+    for s in (1, 2), (2, 3), (1.0, 2), (True, 2), (1, 2), (5, 6, 7), (-0.0,), (0.0,), (10**30, 1):
+        yield f(X, s, ({(1, 2): "found"}, s))
+        yield f(X, s, ({}, tuple(list(s))))
