@@ -575,7 +575,8 @@ Status var_generic_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     TRY(attrs_of(tx, v, &d));
     if (d != NULL)
         return attr_store(tx, v, d, name, value);
-    if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class)
+    if (v->kind == &kind_opaque || v->kind == &kind_builtin || v->kind == &kind_class ||
+        v->type->tp_dictoffset)
         return graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s", name, v->type->tp_name);
     if (descr != NULL)
         return raise_type(tx, PyExc_AttributeError,

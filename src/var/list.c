@@ -335,9 +335,10 @@ static Status index_of(Tx *tx, ListVar *l, Var *key, const char *message, Py_ssi
 static Status check_key(Tx *tx, ListVar *l, Var **key)
 {
     TRY(var_real(tx, key));
-    if (is_const_int(*key) || (*key)->kind == &kind_scalar)
-        return ST_OK;
     PyTypeObject *t = (*key)->type;
+    if (is_const_int(*key) ||
+        ((*key)->kind == &kind_scalar && PyType_HasFeature(t, Py_TPFLAGS_LONG_SUBCLASS)))
+        return ST_OK;
     bool index = t && t->tp_as_number && t->tp_as_number->nb_index;
     if (index || (is_slice(*key) && !is_deque(l)))
         return ST_OK;

@@ -10,6 +10,7 @@ import jedlik
 
 X = torch.ones(1)
 BIG, HALF = 10**20, 0.5
+KEYS = [0, 0.0]
 ORDERED = collections.OrderedDict(a=1)
 
 
@@ -114,6 +115,13 @@ SLICE.indices(BIG)
 slice(1, BIG, 2).indices(5)
 SLICE.indices(-1)
 LIST.__getitem__(TEXT)
+LIST[KEYS[0]], TUPLE[KEYS[0]], TEXT[KEYS[0]]
+LIST[KEYS[1]]
+LIST[KEYS[1]:]
+TUPLE[KEYS[1]]
+TEXT[KEYS[1]]
+range(3)[KEYS[1]]
+DEQUE[KEYS[1]]
 LIST.pop(BIG)
 LIST.insert(BIG, 2)
 LIST.index(1, BIG)

@@ -113,6 +113,19 @@ def test_of_an_ordered_dict(program):
         assert repr(fast(X, fresh())) == repr(program(X, fresh()))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_a_new_object(kind):
+    def f(x):
+        o = KINDS[kind]()
+        try:
+            o.zz = 3
+        except (AttributeError, TypeError) as e:
+            return x + 1, type(e), str(e)
+        return x + 1, getattr(o, "zz", None), hasattr(o, "yy")
+
+    assert repr(jedlik.compile(f, backend="eager")(X)) == repr(f(X))
+
+
 def test_of_a_new_ordered_dict_is_captured():
     def made(x):
         d = collections.OrderedDict(b=x)
