@@ -592,11 +592,27 @@ static void note_changes(const Build *b)
         uint64_t now = look_of(t->meta);
         if ((t->external || t->vague) && !(b->looks[i] & 1) && (now & 1))
             SET(tx, tx->blurred, 1);
-        if (t->external &&
-            (now != b->looks[i] || (tx->foreign_graph && (now & 1) && tx->grad)))
+        bool written = infer_version(t->meta) != b->versions[i];
+        bool history = written && !t->fresh && tx->foreign_graph && (now & 1) && tx->grad;
+        if (t->external && (now != b->looks[i] || history))
             SET(tx, tx->turned,
                 1); /* autograd's history of an input cannot be taken back either */
     }
+}
+
+/* Whether what a call that writes gives lies in the memory of an argument from outside: add_() gives its argument back, batch_norm() something new. */
+static bool gives_back(const Build *b, PyObject *result)
+{
+    TensorMeta given, m;
+    if (!torch_is_tensor(result) || !meta_read(result, &given) ||
+        b->nmetas == (int)COUNT_OF(b->metas))
+        return true;
+    for (int i = 0; i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        if (t->external && (!meta_read(t->meta, &m) || m.storage == given.storage))
+            return true;
+    }
+    return false;
 }
 
 static const GArg *argument(const Node *n, uint32_t at, const char *name)
@@ -691,8 +707,11 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
     if (op.mutates)
         note_changes(&b);
     b.vague = (op.view || op.may_alias) && (b.vague || (b.unsure & UNSURE_STRIDES));
-    bool external = b.external && (op.view || op.may_alias || op.mutates || op.user);
+    bool external = b.external && (op.view || op.may_alias || op.user ||
+                                   (op.mutates && gives_back(&b, result)));
     Var *r;
     TRY(wrap_result(&b, result, tx_keep(tx, device), id, external, &r));
+    if (external && op.user && r->kind == &kind_tensor)
+        AS(TensorVar, r)->fresh = !op.view && !op.may_alias && !gives_back(&b, result);
     return op.mutates ? mutated(tx, a, r, out) : (*out = r, ST_OK);
 }

@@ -70,6 +70,7 @@ typedef struct TensorVar {
     struct DictVar *attrs; /* Python attributes set on it, or NULL. journalled */
     Var *same; /* the Var that is this very object (x.contiguous() may be x), or NULL */
     bool external; /* its storage may exist outside of the graph: inputs and what may alias them */
+    bool fresh; /* external only because a user's operator, which made it, may break its word */
     bool vague; /* whether it is, or shares memory with, what it was made from hangs on strides that are not certain */
 } TensorVar;
 
