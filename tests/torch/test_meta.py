@@ -124,8 +124,8 @@ def test_ambient(engine, name):
 
 
 def test_ambient_process_state(engine):
-    block, n = engine.torch_ambient(), torch.get_num_threads()
-    for on, off in [
+    n = torch.get_num_threads()
+    settings = [
         (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
         (lambda: torch.use_deterministic_algorithms(True), lambda: torch.use_deterministic_algorithms(False)),
         (lambda: torch.set_num_threads(n + 1), lambda: torch.set_num_threads(n)),
@@ -133,7 +133,12 @@ def test_ambient_process_state(engine):
         *[(lambda f=f: f(False), lambda f=f: f(True)) for f in (
             torch.backends.cuda.enable_flash_sdp, torch.backends.cuda.enable_math_sdp, torch.backends.cuda.enable_mem_efficient_sdp,
             torch._C._set_mkldnn_enabled, torch._C._set_cudnn_allow_tf32, torch._C._set_deterministic_fill_uninitialized_memory)],
-    ]:
+    ]
+    for on, off in settings:  # precisions say "none" until they are set once
+        on()
+        off()
+    block = engine.torch_ambient()
+    for on, off in settings:
         on()
         changed = not engine.torch_ambient_check(block)
         off()
