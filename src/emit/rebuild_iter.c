@@ -59,11 +59,11 @@ static Status grows(Emit *e, IterVar *i, bool *yes)
     *yes = false;
     if (seq == NULL)
         return ST_OK;
-    TRY(emit_item(e, seq, &it));
     if (seq->kind->id == KIND_dictview)
         seq = AS(DictViewVar, seq)->dict;
     seq = emit_settled(seq);
-    *yes = (seq->real && seq->dirty) || (it->how == HOW_BUILD && it->open);
+    TRY(emit_item(e, seq, &it));
+    *yes = (seq->real && seq->dirty) || (it->how == HOW_BUILD && (it->open || it->shell));
     return ST_OK;
 }
 

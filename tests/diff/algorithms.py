@@ -187,6 +187,25 @@ def weak_references_beside_a_local_that_moves_on(x):
     return x
 
 
+class Ring:
+    def __init__(self):
+        self.all = [self, self, 3]
+        self.named = {"a": self, "b": self}
+
+
+@program(graphs=1)
+def iterators_over_what_is_in_a_ring(x):
+    """The list refers to its holder: where a loop over it breaks, it is made empty and filled later."""
+    r, n = Ring(), 0
+    for v in r.all:
+        print(end="")
+        n += 1 if v is r else v
+    for k, v in r.named.items():
+        print(end="")
+        n += len(k)
+    return x + n, r.all[0] is r, n
+
+
 @program(graphs=0)
 def weak_reference_behind_a_drop(x):
     o = Kept()
