@@ -114,10 +114,10 @@ static int set_step(PyObject *set, char what, PyObject *item)
         Py_XDECREF(popped);
         return popped ? 0 : -1;
     }
-    return set_operate(set, what, item);
+    return what == '=' ? set_assume(set, item) : set_operate(set, what, item);
 }
 
-/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
+/* steps: bytes, '=' makes it the next item's twin, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
  * next item, a set or dict. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
