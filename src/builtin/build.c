@@ -271,7 +271,7 @@ static Status plain_parts(Tx *tx, ClassVar *c, bool *yes)
         Var *v = m->values[i];
         TRY(var_real(tx, &v));
         Var *flag = NULL;
-        if (v->kind == &kind_object)
+        if (var_is_instance(v))
             TRY(var_getattr_opt(tx, v, str___isabstractmethod__, &flag));
         if (flag)
             TRY(var_truth(tx, flag, yes));

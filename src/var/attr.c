@@ -138,6 +138,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     if (v->kind == &kind_tuple)
         return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
@@ -182,6 +184,8 @@ static Status member_drop(Tx *tx, Var *v, PyObject *descr, PyObject *name)
 
 static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *value)
 {
+    if (v->kind == &kind_exc)
+        return exc_field_set(tx, v, descr, name, value);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
@@ -269,6 +273,8 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     }
     if (name == str___class__)
         return class_of(tx, v->type, v, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
@@ -283,23 +289,29 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
                                           v->type->tp_name);
 }
 
+/* Is the attribute looked up on the class itself, and not on it as an instance of its metaclass? */
+static bool looked_up_on(Var *v, PyTypeObject *owner)
+{
+    return v == NULL || (v->kind == &kind_class && owner == (PyTypeObject *)v->real);
+}
+
 static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
 {
     Var *args[2], *get;
+    bool on_class = looked_up_on(v, owner);
     TRY(var_special(tx, dv, str___get__, &get));
-    args[0] = v && v->kind != &kind_class ? v : v ? tx->none : tx->none;
-    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &args[1]));
+    args[0] = on_class ? tx->none : v;
+    TRY(class_of(tx, owner, on_class ? NULL : v, &args[1]));
     return var_call_special(tx, dv, "__get__", args, 2, out);
 }
 
 static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv,
                                PyObject *descr, Var **out)
 {
-    Var *fn, *cls;
+    Var *fn, *cls = v;
     TRY(descr_part(tx, dv, descr, str___func__, &fn));
-    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &cls));
-    if (v && v->kind == &kind_class)
-        cls = v;
+    if (v == NULL || !looked_up_on(v, owner))
+        TRY(class_of(tx, owner, v, &cls));
     return method_new(tx, fn, cls, out);
 }
 
@@ -315,7 +327,7 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
                  Var *dv, Var **out)
 {
     PyTypeObject *t = Py_TYPE(descr);
-    bool on_class = v->kind == &kind_class && owner == (PyTypeObject *)v->real;
+    bool on_class = looked_up_on(v, owner);
     if (t == &PyFunction_Type || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) {
         if (on_class) {
             *out = dv;
@@ -436,8 +448,7 @@ Status var_generic_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
 static Status getattr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
 {
     Var *hook, *arg;
-    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) ||
-        v->kind != &kind_object)
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) || !var_is_instance(v))
         return st;
     Var *exc = tx->exc;
     TRY(var_special(tx, v, str___getattr__, &hook));
@@ -471,7 +482,7 @@ Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->getattr)
         return v->kind->getattr(tx, v, name, out);
-    if (v->kind == &kind_object) {
+    if (var_is_instance(v)) {
         Var *own, *arg;
         TRY(own_getattribute(tx, v, &own));
         if (own != NULL) {
@@ -502,9 +513,9 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
     TRY(var_real(tx, &v));
     *self = NULL;
     Var *own = NULL;
-    if (v->kind == &kind_object)
+    if (var_is_instance(v))
         TRY(own_getattribute(tx, v, &own));
-    if (v->kind != &kind_object || own != NULL)
+    if (!var_is_instance(v) || own != NULL)
         return var_getattr(tx, v, name, func);
     PyObject *descr;
     Var *found;
@@ -542,6 +553,8 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
     if (Py_TYPE(descr) == &PyMemberDescr_Type)
         return member_set(tx, v, descr, name, value);
     if (Py_TYPE(descr) == &PyGetSetDescr_Type) {
+        if (v->kind == &kind_exc)
+            return exc_field_set(tx, v, descr, name, value);
         Status st = context_set(tx, v, descr, value);
         return st != ST_DECLINE ? st
                                 : graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s",
@@ -593,7 +606,7 @@ Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     if (v->kind->setattr)
         return v->kind->setattr(tx, v, name, value);
     TRY(type_lookup(tx, v->type, which, &f));
-    if (v->kind == &kind_object && !inherited(v, which, f)) {
+    if (var_is_instance(v) && !inherited(v, which, f)) {
         Var *arg, *own, *ignored;
         TRY(const_peek(tx, name, &arg));
         TRY(type_value(tx, v, which, f, &own));

@@ -4,6 +4,7 @@
  * An existing one is guarded by its code; defaults, closure and globals are read through it, lazily, and guard
  * themselves (rule 6).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
@@ -328,12 +329,31 @@ static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
     return var_call(tx, m->func, &with_self, out);
 }
 
+/* What the type of a C callable has under the name: its methods are bound to it in turn. *out NULL: nothing. */
+static Status of_type(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr = cpy_type_lookup(self->type, name);
+    *out = NULL;
+    if (descr == NULL)
+        return ST_OK;
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    if (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, self->type->tp_name);
+}
+
 static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     MethodVar *m = AS(MethodVar, self);
     if (name == str___func__ || name == str___self__) {
         *out = name == str___func__ ? m->func : m->self;
         return ST_OK;
+    }
+    if (name != str___doc__) {
+        TRY(of_type(tx, self, name, out));
+        if (*out != NULL)
+            return ST_OK;
     }
     return var_getattr(tx, m->func, name, out);
 }
@@ -375,6 +395,23 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
     return ST_OK;
 }
 
+/* Of a bound C method the module is None, and its qualified name begins with the class of what it is bound to. */
+static Status bound_text(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
+{
+    if (name == str___module__) {
+        *out = tx->none;
+        return ST_OK;
+    }
+    PyTypeObject *t = b->self->kind == &kind_class ? (PyTypeObject *)b->self->real : NULL;
+    if (t == NULL)
+        TRY(var_type_of(tx, b->self, &t));
+    PyObject *cls = tx_hold(tx, PyType_GetQualName(t));
+    PyObject *own = tx_hold(tx, PyObject_GetAttr(b->v.real, str___name__));
+    if (cls == NULL || own == NULL)
+        return ST_ERROR;
+    return const_new(tx, PyUnicode_FromFormat("%U.%U", cls, own), out);
+}
+
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
@@ -382,16 +419,19 @@ static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = b->self;
         return ST_OK;
     }
+    bool method = b->self && self->type == &PyCFunction_Type;
+    if (method && (name == str___module__ || name == str___qualname__))
+        return bound_text(tx, b, name, out);
     if (name == str___name__ || name == str___qualname__ || name == str___doc__ ||
         name == str___module__) {
         PyObject *o = PyObject_GetAttr(self->real, name);
         return o ? const_new(tx, o, out) : raise_now(tx);
     }
-    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
-        PyObject_HasAttr(self->real, name))
-        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
-                      self->type->tp_name, name);
+    TRY(of_type(tx, self, name, out));
+    return *out
+               ? ST_OK
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                            self->type->tp_name, name);
 }
 
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)

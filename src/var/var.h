@@ -239,7 +239,8 @@ typedef struct SuperVar {
 
 typedef struct ExcVar {
     Var v; /* type: the exception class; real: an existing exception */
-    TupleVar *args;
+    TupleVar *args;       /* journalled */
+    TupleVar *made;       /* what its C fields were made of; NULL: the C class's __init__ has not run. journalled */
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
     TupleVar *excs;   /* of a group: its exceptions */
@@ -312,6 +313,13 @@ typedef struct ByteArrayVar {
 } ByteArrayVar;
 
 #define AS(Type, var) ((Type *)(var))
+
+extern const VarKind kind_object, kind_exc;
+/* An instance whose class may be written in Python, with special methods of its own. */
+static inline bool var_is_instance(const Var *v)
+{
+    return v->kind == &kind_object || v->kind == &kind_exc;
+}
 
 /* -- Making values ---------------------------------------------------------------- */
 
