@@ -175,7 +175,7 @@ static Status fill_content(Emit *e, Item *it, Var *content)
     case KIND_list:
         return AS(ListVar, content)->maxlen ? fill_bounded(e, it, AS(ListVar, content))
                                             : build_list_fill(e, &part);
-    case KIND_set: return build_set_fill(e, &part);
+    case KIND_set: return build_set_content(e, &part);
     case KIND_exc: return build_exc_fill(e, &part);
     case KIND_dict:
         TRY(build_dict_fill(e, &part));

@@ -74,6 +74,7 @@ struct Tx {
     GuardList guards;
     Graph graph;
     PtrMap wrapped;   /* existing object -> Var: aliases meet here */
+    PtrMap wholes;    /* list, dict or set content of a new instance -> the instance */
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;

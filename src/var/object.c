@@ -33,6 +33,8 @@ Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
     } else if (base == &PySet_Type) {
         TRY(set_new(tx, base, &ob->content));
     }
+    if (ob->content)
+        MEM(ptrmap_put(&tx->wholes, &tx->arena, &tx->journal, ob->content, ob));
     *out = &ob->v;
     return ST_OK;
 }
