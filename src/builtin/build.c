@@ -267,7 +267,7 @@ static Status is_abstract(Tx *tx, Var *v, bool *yes)
 {
     Var *flag = NULL;
     *yes = false;
-    if (v->kind == &kind_object || v->kind == &kind_func || v->kind == &kind_descr)
+    if (var_is_instance(v) || v->kind == &kind_func || v->kind == &kind_descr)
         TRY(var_getattr_opt(tx, v, str___isabstractmethod__, &flag));
     return flag ? var_truth(tx, flag, yes) : ST_OK;
 }
@@ -292,7 +292,7 @@ static Status plain_parts(Tx *tx, ClassVar *c, bool *yes)
         bool abstract, shown = false;
         TRY(var_real(tx, &v));
         TRY(is_abstract(tx, v, &abstract));
-        if (v->kind == &kind_object || v->kind == &kind_func || v->kind == &kind_descr)
+        if (var_is_instance(v) || v->kind == &kind_func || v->kind == &kind_descr)
             TRY(stand_in_is(tx, v, &shown));
         *yes &= abstract == shown;
     }

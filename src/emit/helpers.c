@@ -224,12 +224,22 @@ PyObject *do_hit_cache(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Exceptions ------------------------------------------------------------------ */
 
-/* Built-in classes are called, since many keep more than args; classes written in Python are not. */
+/* Built-in classes are called, since many keep more than args; of classes written in Python what they have from those. made: what the
+ * C constructor was called with, None if it was not; args may be other ones by now. */
 PyObject *do_make_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyTypeObject *cls = (PyTypeObject *)a[0];
+    if (a[2] == Py_None)
+        return create(cls, a[1]);
     bool python = cls->tp_flags & Py_TPFLAGS_HEAPTYPE;
-    return python ? create(cls, a[1]) : PyObject_Call(a[0], a[1], NULL);
+    PyObject *exc = python ? create(cls, a[2]) : PyObject_Call(a[0], a[2], NULL);
+    while (cls->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        cls = cls->tp_base;
+    if (exc && python && cls->tp_init(exc, a[2], NULL) < 0)
+        Py_CLEAR(exc);
+    if (exc && a[1] != a[2])
+        Py_XSETREF(((PyBaseExceptionObject *)exc)->args, Py_NewRef(a[1]));
+    return exc;
 }
 
 PyObject *do_link_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)

@@ -212,9 +212,16 @@ static Status choose(Emit *e, Item *it)
     return ST_OK;
 }
 
+/* Iterators and views of an instance's content are those of the instance. */
+static Var *whole(Emit *e, Var *content)
+{
+    void *instance;
+    return ptrmap_get(&e->tx->wholes, content, &instance) ? instance : content;
+}
+
 Status emit_item(Emit *e, Var *v, Item **out)
 {
-    v = emit_settled(v);
+    v = whole(e, emit_settled(v));
     if (v->id < e->items.n && e->items.v[v->id]->v == v) {
         *out = e->items.v[v->id];
         return ST_OK;

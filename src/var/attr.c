@@ -150,6 +150,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     if (v->kind == &kind_tuple)
         return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
@@ -194,6 +196,8 @@ static Status member_drop(Tx *tx, Var *v, PyObject *descr, PyObject *name)
 
 static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *value)
 {
+    if (v->kind == &kind_exc)
+        return exc_field_set(tx, v, descr, name, value);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
@@ -281,6 +285,8 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     }
     if (name == str___class__)
         return class_of(tx, v->type, v, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
@@ -558,7 +564,7 @@ Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->getattr)
         return v->kind->getattr(tx, v, name, out);
-    if (v->kind == &kind_object) {
+    if (var_is_instance(v)) {
         Var *own, *arg;
         TRY(own_getattribute(tx, v, &own));
         if (own != NULL) {
@@ -589,9 +595,9 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
     TRY(var_real(tx, &v));
     *self = NULL;
     Var *own = NULL;
-    if (v->kind == &kind_object)
+    if (var_is_instance(v))
         TRY(own_getattribute(tx, v, &own));
-    if (v->kind != &kind_object || own != NULL)
+    if (!var_is_instance(v) || own != NULL)
         return var_getattr(tx, v, name, func);
     PyObject *descr;
     Var *found;
@@ -629,6 +635,8 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
     if (Py_TYPE(descr) == &PyMemberDescr_Type)
         return member_set(tx, v, descr, name, value);
     if (Py_TYPE(descr) == &PyGetSetDescr_Type) {
+        if (v->kind == &kind_exc)
+            return exc_field_set(tx, v, descr, name, value);
         Status st = context_set(tx, v, descr, value);
         return st != ST_DECLINE ? st
                                 : graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s",
@@ -680,7 +688,7 @@ Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     if (v->kind->setattr)
         return v->kind->setattr(tx, v, name, value);
     TRY(type_lookup(tx, v->type, which, &f));
-    if (v->kind == &kind_object && !inherited(v, which, f)) {
+    if (var_is_instance(v) && !inherited(v, which, f)) {
         Var *arg, *own, *ignored;
         TRY(const_peek(tx, name, &arg));
         TRY(type_value(tx, v, which, f, &own));

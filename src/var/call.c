@@ -377,7 +377,7 @@ static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
         TRY(partial_args(tx, &p->args, &more_args, a));
         *fn = p->fn;
         *more = true;
-    } else if ((*fn)->kind == &kind_object && !is_operator(*fn)) {
+    } else if (var_is_instance(*fn) && !is_operator(*fn)) {
         Var *f;
         TRY(var_special(tx, *fn, str___call__, &f));
         if (f && f->kind == &kind_func) {

@@ -262,8 +262,6 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
 {
     PyTypeObject *t = REAL(self), *base = wrap_layout(t);
     bool inherited = is_base_new(base, new_);
-    if (inherited && base && PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException))
-        return exc_new(tx, t, a->v, a->n, out);
     Args with_cls;
     Var *fn;
     TRY(args_prepend(tx, self, a, &with_cls));
@@ -340,9 +338,9 @@ Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)
         st = illegal_call(tx, self->real, a);
     if (st != ST_DECLINE)
         return st;
-    if (PyType_IsSubtype(t, (PyTypeObject *)PyExc_BaseException))
-        return a->nkw ? graph_break(tx, BRK_UNKNOWN_CALL, "%s with keywords", t->tp_name)
-                      : exc_new(tx, t, a->v, a->n, out);
+    if (PyExceptionClass_Check(self->real))
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s with %s", t->tp_name,
+                           a->nkw ? "keywords" : "these arguments");
     return graph_break(tx, BRK_UNKNOWN_CALL, "class %s", t->tp_name);
 }
 

@@ -351,12 +351,31 @@ static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
     return var_call(tx, m->func, &with_self, out);
 }
 
+/* What the type of a C callable has under the name: its methods are bound to it in turn. *out NULL: nothing. */
+static Status of_type(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr = cpy_type_lookup(self->type, name);
+    *out = NULL;
+    if (descr == NULL)
+        return ST_OK;
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    if (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, self->type->tp_name);
+}
+
 static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     MethodVar *m = AS(MethodVar, self);
     if (name == str___func__ || name == str___self__) {
         *out = name == str___func__ ? m->func : m->self;
         return ST_OK;
+    }
+    if (name != str___doc__) {
+        TRY(of_type(tx, self, name, out));
+        if (*out != NULL)
+            return ST_OK;
     }
     return var_getattr(tx, m->func, name, out);
 }
@@ -398,16 +417,21 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
     return ST_OK;
 }
 
-/* As meth_get__qualname__: behind the class of what it is bound to, which may be a subclass of the descriptor's. */
-static Status bound_qualname(Tx *tx, BuiltinVar *b, Var **out)
+/* Of a bound C method the module is None, and its qualified name begins with the class of what it is bound to. */
+static Status bound_text(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
 {
-    Var *self = b->self;
-    TRY(var_real(tx, &self));
-    PyTypeObject *t = self->kind == &kind_class ? (PyTypeObject *)self->real : self->type;
-    PyObject *qualname = tx_hold(tx, PyType_GetQualName(t));
-    TRY_PTR(qualname);
-    return const_new(tx, PyUnicode_FromFormat("%U.%U", qualname, PyDescr_NAME(b->v.real)),
-                     out);
+    if (name == str___module__) {
+        *out = tx->none;
+        return ST_OK;
+    }
+    PyTypeObject *t = b->self->kind == &kind_class ? (PyTypeObject *)b->self->real : NULL;
+    if (t == NULL)
+        TRY(var_type_of(tx, b->self, &t));
+    PyObject *cls = tx_hold(tx, PyType_GetQualName(t));
+    PyObject *own = tx_hold(tx, PyObject_GetAttr(b->v.real, str___name__));
+    if (cls == NULL || own == NULL)
+        return ST_ERROR;
+    return const_new(tx, PyUnicode_FromFormat("%U.%U", cls, own), out);
 }
 
 /* Texts that C functions have of themselves, and the class of a descriptor. */
@@ -421,30 +445,22 @@ static bool is_own_text(PyObject *name)
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
-    bool method = b->self && self->type == &PyCFunction_Type, there;
     if (name == str___self__ && b->self) {
         *out = b->self;
         return ST_OK;
     }
-    if (name == str___class__)
-        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
-    there = cpy_type_lookup(self->type, name) != NULL;
-    if (b->self == NULL && !there) { /* some have attributes of their own */
+    bool method = b->self && self->type == &PyCFunction_Type;
+    if (method && (name == str___module__ || name == str___qualname__))
+        return bound_text(tx, b, name, out);
+    if (is_own_text(name) && (!b->self || cpy_type_lookup(self->type, name))) {
         PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
-        there = o != NULL;
-        PyErr_Clear();
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
     }
-    if (!there)
-        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
-                          self->type->tp_name, name);
-    if (method && name == str___module__)
-        return const_peek(tx, Py_None, out);
-    if (method && name == str___qualname__)
-        return bound_qualname(tx, b, out);
-    if (!is_own_text(name))
-        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
-    return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
+    TRY(of_type(tx, self, name, out));
+    return *out
+               ? ST_OK
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                            self->type->tp_name, name);
 }
 
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)

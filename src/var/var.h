@@ -239,7 +239,8 @@ typedef struct SuperVar {
 
 typedef struct ExcVar {
     Var v; /* type: the exception class; real: an existing exception */
-    TupleVar *args;
+    TupleVar *args;       /* journalled */
+    TupleVar *made;       /* what its C fields were made of; NULL: the C class's __init__ has not run. journalled */
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
     TupleVar *excs;   /* of a group: its exceptions */
@@ -316,6 +317,13 @@ typedef struct ByteArrayVar {
 
 #define AS(Type, var) ((Type *)(var))
 
+extern const VarKind kind_object, kind_exc;
+/* An instance whose class may be written in Python, with special methods of its own. */
+static inline bool var_is_instance(const Var *v)
+{
+    return v->kind == &kind_object || v->kind == &kind_exc;
+}
+
 /* -- Making values ---------------------------------------------------------------- */
 
 #define KIND(name, text) extern const VarKind kind_##name;
@@ -373,5 +381,7 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
 Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */
 Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* A key or member of what exists, which a guard compares. */
+Status wrap_member(Tx *tx, PyObject *obj, Var **out);
 
 #endif

@@ -459,6 +459,17 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
     return wrap_any(tx, obj, src, true, out);
 }
 
+Status wrap_member(Tx *tx, PyObject *obj, Var **out)
+{
+    if (const_immutable(obj))                   /* not tuples of classes and the like */
+        return const_known(tx, obj, NULL, out); /* an equal one may come */
+    if (const_object(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
+    TRY_PTR(src);
+    return wrap_any(tx, obj, src, true, out);
+}
+
 /* -- Asking for the plain value ------------------------------------------------- */
 
 static Status const_of_tuple(Tx *tx, TupleVar *t, PyObject **out)
