@@ -373,7 +373,11 @@ static Status try_wrapped(Tx *tx, PyObject *wrapper, const Args *a)
             tx, BRK_UNKNOWN_CALL, "%s",
             "a function with lru_cache, not called with these arguments before");
     TRY(wrap_pinned(tx, f, NULL, &t.fn));
-    TRY(run_closed(tx, try_call, &t, &ignored));
+    Status st = run_closed(tx, try_call, &t, &ignored);
+    if (st == ST_RAISE)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with lru_cache that raises");
+    TRY(st);
     if (tx->graph.node.n != nodes)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
                            "a function with lru_cache that makes tensors");

@@ -95,8 +95,8 @@ struct Tx {
     uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
-    Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
-    Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
+    Var *handled;   /* what the running frames handle; NULL: nothing. journalled */
+    Var *inherited; /* in a generator: what is handled where it was resumed; NULL: nothing. journalled */
     Var *handled0;  /* the same when the trace began */
     bool resumed;   /* it began behind a break: the frame is the only home of its slots */
     Var *result;    /* value of the frame that returned last */

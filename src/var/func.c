@@ -4,6 +4,7 @@
  * An existing one is guarded by its code; defaults, closure and globals are read through it, lazily, and guard
  * themselves (rule 6).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/call.h"
 #include "var/func.h"
@@ -207,9 +208,13 @@ static Status store_defaults(Tx *tx, FuncVar *f, PyObject *name, Var *value)
     Var **items;
     Py_ssize_t n;
     TRY(var_real(tx, &value));
-    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+    if (value != tx->none &&
+        !PyType_HasFeature(value->type, positional ? Py_TPFLAGS_TUPLE_SUBCLASS
+                                                   : Py_TPFLAGS_DICT_SUBCLASS))
         return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
                           positional ? "tuple" : "dict");
+    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     if (value == tx->none || !positional) {
         if (positional)
             SET(tx, f->defaults, NULL);
@@ -240,16 +245,37 @@ static Var **new_field(FuncVar *f, PyObject *name)
 static Status store_field(Tx *tx, FuncVar *f, PyObject *name, Var *value)
 {
     Var **field = new_field(f, name);
-    bool text = field == &f->name || field == &f->qualname,
-         dict = field == &f->annotations;
+    bool dict = field == &f->annotations;
     if (value == NULL)
         return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
     TRY(var_real(tx, &value));
-    if ((text && value->type != &PyUnicode_Type) || (dict && value->type != &PyDict_Type))
-        return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
-                          text ? "string" : "dict");
+    if (dict && value == tx->none)
+        return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
+    if (dict && !PyType_HasFeature(value->type, Py_TPFLAGS_DICT_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "%U must be set to a dict object", name);
+    if (value->type != (dict ? &PyDict_Type : &PyUnicode_Type) &&
+        (dict || field == &f->name || field == &f->qualname))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     SET(tx, *field, value);
     return ST_OK;
+}
+
+/* What the C fields of a function say to a store. */
+static Status check_store(Tx *tx, FuncVar *f, PyObject *name, Var *value)
+{
+    if (name == str___globals__ || name == str___closure__ || name == str___builtins__)
+        return raise_type(tx, PyExc_AttributeError, "readonly attribute");
+    if (name == str___code__ || name == str___dict__ || name == str___class__ ||
+        (f->v.real && (name == str___defaults__ || name == str___kwdefaults__ ||
+                       name == str___annotations__)))
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
+    if (name != str___name__ && name != str___qualname__)
+        return ST_OK;
+    if (value)
+        TRY(var_real(tx, &value));
+    if (value && PyType_HasFeature(value->type, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, "%U must be set to a string object", name);
 }
 
 /* The C setters' names: kept with the other attributes, which replay with setattr. */
@@ -257,12 +283,9 @@ static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     FuncVar *f = AS(FuncVar, self);
     DictVar *d;
+    TRY(check_store(tx, f, name, value));
     if (!self->real && (name == str___defaults__ || name == str___kwdefaults__))
         return store_defaults(tx, f, name, value ? value : tx->none);
-    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ ||
-        name == str___dict__ || name == str___closure__ ||
-        (self->real && name == str___annotations__))
-        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
     if (!self->real && new_field(f, name))
         return store_field(tx, f, name, value);
     TRY(attrs_of(tx, self, &d));
@@ -328,12 +351,31 @@ static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
     return var_call(tx, m->func, &with_self, out);
 }
 
+/* What the type of a C callable has under the name: its methods are bound to it in turn. *out NULL: nothing. */
+static Status of_type(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr = cpy_type_lookup(self->type, name);
+    *out = NULL;
+    if (descr == NULL)
+        return ST_OK;
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    if (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, self->type->tp_name);
+}
+
 static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     MethodVar *m = AS(MethodVar, self);
     if (name == str___func__ || name == str___self__) {
         *out = name == str___func__ ? m->func : m->self;
         return ST_OK;
+    }
+    if (name != str___doc__) {
+        TRY(of_type(tx, self, name, out));
+        if (*out != NULL)
+            return ST_OK;
     }
     return var_getattr(tx, m->func, name, out);
 }
@@ -375,6 +417,31 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
     return ST_OK;
 }
 
+/* Of a bound C method the module is None, and its qualified name begins with the class of what it is bound to. */
+static Status bound_text(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
+{
+    if (name == str___module__) {
+        *out = tx->none;
+        return ST_OK;
+    }
+    PyTypeObject *t = b->self->kind == &kind_class ? (PyTypeObject *)b->self->real : NULL;
+    if (t == NULL)
+        TRY(var_type_of(tx, b->self, &t));
+    PyObject *cls = tx_hold(tx, PyType_GetQualName(t));
+    PyObject *own = tx_hold(tx, PyObject_GetAttr(b->v.real, str___name__));
+    if (cls == NULL || own == NULL)
+        return ST_ERROR;
+    return const_new(tx, PyUnicode_FromFormat("%U.%U", cls, own), out);
+}
+
+/* Texts that C functions have of themselves, and the class of a descriptor. */
+static bool is_own_text(PyObject *name)
+{
+    return name == str___name__ || name == str___qualname__ || name == str___doc__ ||
+           name == str___module__ || name == str___objclass__ ||
+           name == str___text_signature__;
+}
+
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
@@ -382,16 +449,18 @@ static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = b->self;
         return ST_OK;
     }
-    if (name == str___name__ || name == str___qualname__ || name == str___doc__ ||
-        name == str___module__) {
-        PyObject *o = PyObject_GetAttr(self->real, name);
-        return o ? const_new(tx, o, out) : raise_now(tx);
+    bool method = b->self && self->type == &PyCFunction_Type;
+    if (method && (name == str___module__ || name == str___qualname__))
+        return bound_text(tx, b, name, out);
+    if (is_own_text(name) && (!b->self || cpy_type_lookup(self->type, name))) {
+        PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
     }
-    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
-        PyObject_HasAttr(self->real, name))
-        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
-                      self->type->tp_name, name);
+    TRY(of_type(tx, self, name, out));
+    return *out
+               ? ST_OK
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                            self->type->tp_name, name);
 }
 
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)

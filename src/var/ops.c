@@ -268,7 +268,7 @@ static Status reflected_first(Tx *tx, Var *a, Var *b, int op, bool *yes)
 {
     PyObject *mine, *theirs, *name = binop_table[op % BINOP_COUNT].rname;
     *yes = right_first(a, b);
-    if (!*yes || a->kind != &kind_object || b->kind != &kind_object)
+    if (!*yes || !var_is_instance(a) || !var_is_instance(b))
         return ST_OK;
     TRY(type_lookup(tx, b->type, name, &theirs));
     TRY(type_lookup(tx, a->type, name, &mine));
@@ -288,7 +288,7 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(try_side(tx, a, b, op, false, out));
     if (*out != tx->notimpl || swapped)
         return ST_OK;
-    if (a->type == b->type && a->kind == &kind_object)
+    if (a->type == b->type && var_is_instance(a))
         return ST_OK;
     return try_side(tx, b, a, op, true, out);
 }
@@ -372,14 +372,18 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         return const_binary(tx, a, b, op, out);
     if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const &&
         PyUnicode_CheckExact(a->real)) {
-        if (right_first(a, b) && b->kind == &kind_object) {
+        PyObject *theirs = NULL; /* what str has does as the left side's own */
+        if (right_first(a, b))
+            TRY(type_lookup(tx, b->type, binop_table[BINOP_REMAINDER].rname, &theirs));
+        if (theirs != NULL && (!Py_IS_TYPE(theirs, &PyWrapperDescr_Type) ||
+                               PyDescr_TYPE(theirs) != &PyUnicode_Type)) {
             TRY(try_side(tx, b, a, op % BINOP_COUNT, true, out));
             if (*out != tx->notimpl)
                 return ST_OK;
         }
         return str_percent(tx, a->real, b, out);
     }
-    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
         TRY(try_side(tx, a, b, op, false, out));
@@ -483,7 +487,7 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
         PyObject *r = PyObject_RichCompare(a->real, b->real, op);
         return r ? const_new(tx, r, out) : raise_now(tx);
     }
-    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_compare(tx, a, b, op, out);
     static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
     bool first = right_first(a, b);
