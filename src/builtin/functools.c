@@ -268,7 +268,11 @@ static Status try_wrapped(Tx *tx, PyObject *f, const Args *a, Var **out)
             tx, BRK_UNKNOWN_CALL, "%s",
             "a function with lru_cache, not called with these arguments before");
     TRY(wrap_pinned(tx, tx_keep(tx, f), NULL, &t.fn));
-    TRY(run_closed(tx, try_call, &t, out));
+    Status st = run_closed(tx, try_call, &t, out);
+    if (st == ST_RAISE)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with lru_cache that raises");
+    TRY(st);
     if (tx->graph.node.n != nodes)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
                            "a function with lru_cache that makes tensors");

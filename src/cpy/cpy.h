@@ -182,6 +182,9 @@ PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t
 /* MRO lookup as _PyType_Lookup (borrowed, no exception). */
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 
+/* What __set_name__ has told a property; NULL: nothing. Borrowed. */
+PyObject *cpy_property_name(PyObject *property);
+
 /* type.__new__(meta, name, bases, ns) without running any __set_name__, __init_subclass__ or mro() of the program; ns is used
  * up. New reference or NULL with the exception. */
 PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *ns);

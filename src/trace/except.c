@@ -7,6 +7,7 @@
 #include "trace/run.h"
 #include "var/consts.h"
 #include "var/names.h"
+#include "var/type.h"
 
 /* -- Raising -------------------------------------------------------------------------- */
 
@@ -506,8 +507,7 @@ static Status bound_special(Tx *tx, Var *mgr, PyObject *name, Var **out)
                           "'%s' object does not support the context manager protocol%s",
                           mgr->type->tp_name,
                           name == str___exit__ ? " (missed __exit__ method)" : "");
-    return f->kind == &kind_builtin ? builtin_new(tx, f->real, mgr, out)
-                                    : method_new(tx, f, mgr, out);
+    return attr_bind_special(tx, mgr, f, out);
 }
 
 Status op_before_with(Tx *tx, Frame *f, const Ins *in)

@@ -208,9 +208,13 @@ static Status store_defaults(Tx *tx, FuncVar *f, PyObject *name, Var *value)
     Var **items;
     Py_ssize_t n;
     TRY(var_real(tx, &value));
-    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+    if (value != tx->none &&
+        !PyType_HasFeature(value->type, positional ? Py_TPFLAGS_TUPLE_SUBCLASS
+                                                   : Py_TPFLAGS_DICT_SUBCLASS))
         return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
                           positional ? "tuple" : "dict");
+    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     if (value == tx->none || !positional) {
         if (positional)
             SET(tx, f->defaults, NULL);
@@ -241,16 +245,37 @@ static Var **new_field(FuncVar *f, PyObject *name)
 static Status store_field(Tx *tx, FuncVar *f, PyObject *name, Var *value)
 {
     Var **field = new_field(f, name);
-    bool text = field == &f->name || field == &f->qualname,
-         dict = field == &f->annotations;
+    bool dict = field == &f->annotations;
     if (value == NULL)
         return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
     TRY(var_real(tx, &value));
-    if ((text && value->type != &PyUnicode_Type) || (dict && value->type != &PyDict_Type))
-        return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
-                          text ? "string" : "dict");
+    if (dict && value == tx->none)
+        return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
+    if (dict && !PyType_HasFeature(value->type, Py_TPFLAGS_DICT_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "%U must be set to a dict object", name);
+    if (value->type != (dict ? &PyDict_Type : &PyUnicode_Type) &&
+        (dict || field == &f->name || field == &f->qualname))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     SET(tx, *field, value);
     return ST_OK;
+}
+
+/* What the C fields of a function say to a store. */
+static Status check_store(Tx *tx, FuncVar *f, PyObject *name, Var *value)
+{
+    if (name == str___globals__ || name == str___closure__ || name == str___builtins__)
+        return raise_type(tx, PyExc_AttributeError, "readonly attribute");
+    if (name == str___code__ || name == str___dict__ || name == str___class__ ||
+        (f->v.real && (name == str___defaults__ || name == str___kwdefaults__ ||
+                       name == str___annotations__)))
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
+    if (name != str___name__ && name != str___qualname__)
+        return ST_OK;
+    if (value)
+        TRY(var_real(tx, &value));
+    if (value && PyType_HasFeature(value->type, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, "%U must be set to a string object", name);
 }
 
 /* The C setters' names: kept with the other attributes, which replay with setattr. */
@@ -258,12 +283,9 @@ static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     FuncVar *f = AS(FuncVar, self);
     DictVar *d;
+    TRY(check_store(tx, f, name, value));
     if (!self->real && (name == str___defaults__ || name == str___kwdefaults__))
         return store_defaults(tx, f, name, value ? value : tx->none);
-    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ ||
-        name == str___dict__ || name == str___closure__ ||
-        (self->real && name == str___annotations__))
-        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
     if (!self->real && new_field(f, name))
         return store_field(tx, f, name, value);
     TRY(attrs_of(tx, self, &d));
@@ -412,6 +434,14 @@ static Status bound_text(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
     return const_new(tx, PyUnicode_FromFormat("%U.%U", cls, own), out);
 }
 
+/* Texts that C functions have of themselves, and the class of a descriptor. */
+static bool is_own_text(PyObject *name)
+{
+    return name == str___name__ || name == str___qualname__ || name == str___doc__ ||
+           name == str___module__ || name == str___objclass__ ||
+           name == str___text_signature__;
+}
+
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
@@ -422,10 +452,9 @@ static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     bool method = b->self && self->type == &PyCFunction_Type;
     if (method && (name == str___module__ || name == str___qualname__))
         return bound_text(tx, b, name, out);
-    if (name == str___name__ || name == str___qualname__ || name == str___doc__ ||
-        name == str___module__) {
-        PyObject *o = PyObject_GetAttr(self->real, name);
-        return o ? const_new(tx, o, out) : raise_now(tx);
+    if (is_own_text(name) && (!b->self || cpy_type_lookup(self->type, name))) {
+        PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
     }
     TRY(of_type(tx, self, name, out));
     return *out

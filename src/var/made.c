@@ -362,6 +362,8 @@ static Status tell_names(Tx *tx, Var *cls)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names); i++) {
         Var *v = m->values[i], *hook, *name, *ignored;
         TRY(var_real(tx, &v));
+        if (v->kind == &kind_descr && v->type == &PyProperty_Type)
+            SET(tx, AS(DescrVar, v)->name, PyTuple_GET_ITEM(m->names, i));
         if (!var_is_instance(v) && v->kind != &kind_class)
             continue;
         TRY(var_special(tx, v, str___set_name__, &hook));

@@ -14,6 +14,7 @@
 #include "var/made.h"
 #include "var/names.h"
 #include "var/object.h"
+#include "var/type.h"
 #include "var/wrap.h"
 
 Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
@@ -112,6 +113,24 @@ static Status call_own(Tx *tx, Var *self, Var *method, Var **v, int n, Var **out
     return var_call_unbound(tx, self, method, &(Args){ .v = v, .n = n }, out);
 }
 
+/* Slots that forget what binding their method raises, as if it were not there; *called false then. */
+static Status call_bound(Tx *tx, Var *self, Var *method, Var **v, int n, bool *called,
+                         Var **out)
+{
+    Var *bound;
+    *called = true;
+    if (PyType_HasFeature(method->type, Py_TPFLAGS_METHOD_DESCRIPTOR))
+        return call_own(tx, self, method, v, n, out);
+    Status st = attr_bind_special(tx, self, method, &bound);
+    if (st == ST_RAISE) {
+        exc_clear(tx);
+        *called = false;
+        return ST_OK;
+    }
+    TRY(st);
+    return var_call(tx, bound, &(Args){ .v = v, .n = n }, out);
+}
+
 Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
 {
     Var *f;
@@ -142,13 +161,17 @@ static Status good_iter(Tx *tx, Status st, Var **it)
 Status object_iter(Tx *tx, Var *self, Var **out)
 {
     Var *f, *content = object_part(self);
+    bool called = false;
     TRY(own(tx, self, str___iter__, &f));
-    if (f != NULL)
-        return f == tx->none
-                   ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
-                                self->type->tp_name)
-                   : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
-    if (content && content->type->tp_iter)
+    if (f == tx->none)
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                          self->type->tp_name);
+    if (f != NULL) {
+        Status st = call_bound(tx, self, f, NULL, 0, &called, out);
+        if (called)
+            return good_iter(tx, st, out);
+        TRY(st);
+    } else if (content && content->type->tp_iter)
         return var_iter(tx, content, out);
     TRY(own(tx, self, str___getitem__, &f));
     if (f == NULL)
@@ -334,15 +357,19 @@ Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     Var *f, *content = object_part(self);
     PyObject *ne;
+    bool called;
     TRY(own(tx, self, compare_name(op), &f));
-    if (f != NULL)
-        return call_own(tx, self, f, &other, 1, out);
+    if (f != NULL) {
+        *out = tx->notimpl;
+        return call_bound(tx, self, f, &other, 1, &called, out);
+    }
     TRY(type_lookup(tx, self->type, str___ne__, &ne));
     if (op == Py_NE &&
         ne == cpy_type_lookup(&PyBaseObject_Type, str___ne__)) { /* it inverts __eq__ */
         TRY(own(tx, self, str___eq__, &f));
         if (f != NULL) {
-            TRY(call_own(tx, self, f, &other, 1, out));
+            *out = tx->notimpl;
+            TRY(call_bound(tx, self, f, &other, 1, &called, out));
             TRY(var_real(tx, out));
             return *out == tx->notimpl ? ST_OK : var_not(tx, *out, out);
         }

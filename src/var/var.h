@@ -264,6 +264,9 @@ typedef struct PartialVar {
 typedef struct DescrVar {
     Var v;
     Var *part[4]; /* NULL: not given */
+    PyObject *
+        name; /* of a property: what __set_name__ has told it; NULL: nothing. journalled */
+    Var *copied[5]; /* what functools_wraps of the others took from the function; NULL: it had none */
 } DescrVar;
 
 typedef struct TokenVar TokenVar;

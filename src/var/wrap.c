@@ -166,6 +166,33 @@ bool wrap_is_object(PyTypeObject *t)
     return t == known_type(TY_NAMESPACE) || (python_class(t) && wrap_layout(t) != NULL);
 }
 
+static bool same_slots(const void *a, const void *b, size_t size)
+{
+    static const char none[sizeof(PyNumberMethods)];
+    return memcmp(a ? a : none, b ? b : none, size) == 0;
+}
+
+bool wrap_is_tuple(PyTypeObject *t)
+{
+    static const char *const methods[] = { "__format__", "__reversed__" };
+    const PyTypeObject *base = &PyTuple_Type;
+    bool same =
+        t->tp_dictoffset == 0 && t->tp_iter == base->tp_iter &&
+        t->tp_iternext == base->tp_iternext && t->tp_hash == base->tp_hash &&
+        t->tp_richcompare == base->tp_richcompare && t->tp_call == base->tp_call &&
+        t->tp_str == base->tp_str && t->tp_getattro == base->tp_getattro &&
+        t->tp_setattro == base->tp_setattro &&
+        same_slots(t->tp_as_number, base->tp_as_number, sizeof(PyNumberMethods)) &&
+        same_slots(t->tp_as_sequence, base->tp_as_sequence, sizeof(PySequenceMethods)) &&
+        same_slots(t->tp_as_mapping, base->tp_as_mapping, sizeof(PyMappingMethods));
+    for (size_t i = 0; same && i < COUNT_OF(methods); i++) {
+        PyObject *name = PyUnicode_InternFromString(methods[i]);
+        same = name && cpy_type_lookup(t, name) == cpy_type_lookup(&PyTuple_Type, name);
+        Py_XDECREF(name);
+    }
+    return same;
+}
+
 static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
 {
     PyObject *o = ob->v.real;
@@ -359,7 +386,7 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
     if (PyTuple_Check(o) && wrap_is_object(t) &&
-        PyObject_HasAttrString((PyObject *)t, "_fields") && t->tp_dictoffset == 0) {
+        PyObject_HasAttrString((PyObject *)t, "_fields") && wrap_is_tuple(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return wrap_tuple(tx, o, src, out);
     }
@@ -396,8 +423,10 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
         *out = known;
         if (src != NULL)
             src->hint = o;
-        if (pinned || (*out)->src == src)
+        if ((*out)->src == src)
             return ST_OK;
+        if (pinned) /* here it is always the same; where it was met first, it may be another */
+            return (*out)->src ? guard_is(&tx->guards, (*out)->src, o) : ST_OK;
         return guard_add(&tx->guards,
                          (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }

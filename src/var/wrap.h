@@ -18,4 +18,7 @@ PyTypeObject *wrap_layout(PyTypeObject *t);
 /* Instances of t are modelled as ObjectVar. */
 bool wrap_is_object(PyTypeObject *t);
 
+/* Is a subclass of tuple one in all but its name: no attributes, no operators of its own? Its repr may be. */
+bool wrap_is_tuple(PyTypeObject *t);
+
 #endif
