@@ -61,10 +61,10 @@ static bool short_text(PyObject *o)
  * where an equality guard stands for an object, another equal one may come. */
 static bool nan_object(PyObject *o)
 {
-    if (!PyFloat_Check(o) && !PyComplex_Check(o))
-        return false;
-    Py_complex c = PyComplex_AsCComplex(o);
-    return isnan(c.real) || isnan(c.imag);
+    if (PyFloat_Check(o))
+        return isnan(PyFloat_AS_DOUBLE(o));
+    Py_complex *c = PyComplex_Check(o) ? &((PyComplexObject *)o)->cval : NULL;
+    return c && (isnan(c->real) || isnan(c->imag));
 }
 
 /* 1: equal, or NaNs both, so that nothing tells whether they are one object; -1: an error. */
@@ -558,12 +558,11 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
     return guard_is(&tx->guards, v->src, key);
 }
 
-/* The hash of a NaN is that of the object. */
-static Status nan_pinned(Tx *tx, Var *v, PyObject *key)
+/* The hash of a NaN is that of the object, which each call makes anew. */
+static Status no_nan(Tx *tx, PyObject *key)
 {
-    if (!inexact(v) || (v->kind == &kind_const && !v->by_value))
-        return ST_OK;
-    return nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN") : ST_OK;
+    return key && nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN")
+                                  : ST_OK;
 }
 
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
@@ -571,7 +570,7 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     TRY(var_real(tx, &v));
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
-        TRY(nan_pinned(tx, v, *key));
+        TRY(no_nan(tx, *key));
         return key_pinned(tx, v, *key);
     }
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
