@@ -166,8 +166,11 @@ static Status check_method(Tx *tx, Var *cls, const char *which, PyObject **own)
     PyObject *name = intern(tx, which);
     TRY_PTR(name);
     TRY(type_lookup(tx, cls->type, name, own));
-    if (*own && Py_IS_TYPE(*own, &PyMethodDescr_Type))
-        *own = NULL;
+    if (*own == NULL || !Py_IS_TYPE(*own, &PyMethodDescr_Type))
+        return ST_OK;
+    if (PyDescr_TYPE(*own) != &PyType_Type) /* list[int] refuses, in its own words */
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s of %s", which, cls->type->tp_name);
+    *own = NULL;
     return ST_OK;
 }
 

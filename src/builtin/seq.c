@@ -2,6 +2,7 @@
  * builtin/seq.c -- list, tuple and slice: constructors and methods.
  */
 #include "builtin/parts.h"
+#include "var/wrap.h"
 #include "var/bytearray.h"
 
 /* -- Shared ---------------------------------------------------------------------- */
@@ -110,13 +111,12 @@ static Status tuple_(Tx *tx, const Args *a, Var **out)
     return tuple_from(tx, &PyTuple_Type, a->n ? a->v[0] : NULL, out);
 }
 
-/* Subclasses without a dictionary of their own (namedtuples) are tuples with a type. */
 static Status tuple_new_(Tx *tx, const Args *a, Var **out)
 {
     PyTypeObject *t = class_arg(a, &PyTuple_Type);
     if (t == NULL)
         return ST_DECLINE;
-    if (t == &PyTuple_Type || t->tp_dictoffset == 0)
+    if (t == &PyTuple_Type || wrap_is_record(t))
         return tuple_from(tx, t, a->n > 1 ? a->v[1] : NULL, out);
     Var *content;
     TRY(tuple_from(tx, &PyTuple_Type, a->n > 1 ? a->v[1] : NULL, &content));
@@ -352,17 +352,19 @@ static Status list_iadd(Tx *tx, const Args *a, Var **out)
 }
 
 /* As the slot wrappers of * convert it. */
-static Status repeats(Tx *tx, const Args *a)
+static Status repeats(Tx *tx, const Args *a, Var **times)
 {
     Py_ssize_t n;
-    return var_ssize(tx, a->v[1], PyExc_OverflowError, &n);
+    TRY(var_ssize(tx, a->v[1], PyExc_OverflowError, &n));
+    return const_int(tx, n, times);
 }
 
 static Status list_imul(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    TRY(repeats(tx, a));
-    TRY(var_binary(tx, &l->v, a->v[1], IN_PLACE(MULTIPLY), out));
+    Var *times;
+    TRY(repeats(tx, a, &times));
+    TRY(var_binary(tx, &l->v, times, IN_PLACE(MULTIPLY), out));
     *out = a->v[0];
     return ST_OK;
 }
@@ -385,30 +387,41 @@ static Status get_item(Tx *tx, const Args *a, Var **out)
     return var_getitem(tx, c, a->v[1], out);
 }
 
-static Status binary(Tx *tx, const Args *a, int op, bool reflected, Var **out)
-{
-    Var *c;
-    TRY(content_of(tx, a, &c));
-    TRY(var_real(tx, &a->v[1]));
-    return c->kind->binary ? c->kind->binary(tx, c, a->v[1], op, reflected, out)
-                           : ST_DECLINE;
-}
-
+/* The sequence's own +, whatever operators the other side has. */
 static Status add(Tx *tx, const Args *a, Var **out)
 {
-    return binary(tx, a, BINOP_ADD, false, out);
+    Var *c, *other = a->v[1];
+    TRY(content_of(tx, a, &c));
+    TRY(var_real(tx, &other));
+    PyTypeObject *base = c->kind == &kind_list ? &PyList_Type : &PyTuple_Type;
+    if (c->kind->binary == NULL || !PyType_IsSubtype(c->type, base))
+        return ST_DECLINE;
+    Var *theirs = var_content(other);
+    if (theirs && PyType_IsSubtype(theirs->type, base))
+        return c->kind->binary(tx, c, theirs, BINOP_ADD, false, out);
+    return raise_type(tx, PyExc_TypeError,
+                      "can only concatenate %s (not \"%.200s\") to %s", base->tp_name,
+                      other->type->tp_name, base->tp_name);
+}
+
+static Status times(Tx *tx, const Args *a, bool reflected, Var **out)
+{
+    Var *c, *n;
+    TRY(content_of(tx, a, &c));
+    if (c->kind->binary == NULL)
+        return ST_DECLINE;
+    TRY(repeats(tx, a, &n));
+    return c->kind->binary(tx, c, n, BINOP_MULTIPLY, reflected, out);
 }
 
 static Status mul(Tx *tx, const Args *a, Var **out)
 {
-    TRY(repeats(tx, a));
-    return binary(tx, a, BINOP_MULTIPLY, false, out);
+    return times(tx, a, false, out);
 }
 
 static Status rmul(Tx *tx, const Args *a, Var **out)
 {
-    TRY(repeats(tx, a));
-    return binary(tx, a, BINOP_MULTIPLY, true, out);
+    return times(tx, a, true, out);
 }
 
 static Status compare(Tx *tx, const Args *a, int op, Var **out)

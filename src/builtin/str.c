@@ -313,7 +313,8 @@ Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
         return ST_ERROR;
     TRY(var_real(tx, &values));
     if (PyType_IsSubtype(values->type, &PyTuple_Type) && var_content(values))
-        TRY(var_unpack(tx, values, &p.values, &p.n));
+        TRY(var_unpack(tx, var_content(values), &p.values,
+                       &p.n)); /* whatever a subclass gives */
     while (p.at < PyUnicode_GET_LENGTH(format)) {
         Py_UCS4 c = PyUnicode_READ_CHAR(format, p.at++);
         Status st = c == '%' ? directive(&p) : put(&p, c);

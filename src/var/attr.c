@@ -362,7 +362,7 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
             *out = dv;
             return ST_OK;
         }
-        return var_getitem(tx, v, index, out);
+        return var_getitem(tx, var_content(v), index, out);
     }
     if (strcmp(t->tp_name, "functools._lru_cache_wrapper") ==
         0) /* binds as functions do */

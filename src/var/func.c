@@ -4,8 +4,10 @@
  * An existing one is guarded by its code; defaults, closure and globals are read through it, lazily, and guard
  * themselves (rule 6).
  */
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/call.h"
+#include "var/consts.h"
 #include "var/func.h"
 #include "var/made.h"
 #include "var/names.h"
@@ -335,7 +337,9 @@ static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = name == str___func__ ? m->func : m->self;
         return ST_OK;
     }
-    return var_getattr(tx, m->func, name, out);
+    bool of_method = name != str___doc__ && cpy_type_lookup(&PyMethod_Type, name);
+    return of_method ? var_generic_getattr(tx, self, name, out)
+                     : var_getattr(tx, m->func, name, out);
 }
 
 static Status method_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
@@ -375,20 +379,48 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
     return ST_OK;
 }
 
+static bool is_method(PyObject *descr)
+{
+    return Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+           Py_IS_TYPE(descr, &PyClassMethodDescr_Type);
+}
+
+/* What a descriptor says of itself, and what is bound to it says too. */
+static Status builtin_fact(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
+{
+    bool names = name == str___name__ || name == str___qualname__ ||
+                 name == str___doc__ || name == str___module__;
+    bool method = b->self && b->v.type == &PyCFunction_Type;
+    *out = NULL;
+    if (!names)
+        return ST_OK;
+    if (b->self && name == str___module__)
+        return method ? (*out = tx->none, ST_OK) : ST_OK;
+    if (method && name == str___qualname__ && /* which is told by what it is bound to */
+        PyDescr_TYPE(b->v.real) != b->self->type)
+        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
+    PyObject *o = tx_hold(tx, PyObject_GetAttr(b->v.real, name));
+    if (o == NULL)
+        return raise_now(tx);
+    return const_immutable(o) ? const_peek(tx, o, out) : ST_OK;
+}
+
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
+    PyObject *descr = cpy_type_lookup(self->type, name);
     if (name == str___self__ && b->self) {
         *out = b->self;
         return ST_OK;
     }
-    if (name == str___name__ || name == str___qualname__ || name == str___doc__ ||
-        name == str___module__) {
-        PyObject *o = PyObject_GetAttr(self->real, name);
-        return o ? const_new(tx, o, out) : raise_now(tx);
-    }
-    if (b->self == NULL && (Py_TYPE(self->real)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 &&
-        PyObject_HasAttr(self->real, name))
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    TRY(builtin_fact(tx, b, name, out));
+    if (*out != NULL)
+        return ST_OK;
+    if (descr && (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || is_method(descr)))
+        return builtin_new(tx, descr, self, out);
+    if (descr || self->type->tp_flags & Py_TPFLAGS_HEAPTYPE || self->type->tp_dictoffset)
         return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
     return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
                       self->type->tp_name, name);
@@ -397,12 +429,6 @@ static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)
 {
     return builtin_call(tx, AS(BuiltinVar, self), a, out);
-}
-
-static bool is_method(PyObject *descr)
-{
-    return Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
-           Py_IS_TYPE(descr, &PyClassMethodDescr_Type);
 }
 
 /* The C function behind it, if it is bound to something; NULL: it is not, or it is no such function. */

@@ -166,6 +166,40 @@ bool wrap_is_object(PyTypeObject *t)
     return t == known_type(TY_NAMESPACE) || (python_class(t) && wrap_layout(t) != NULL);
 }
 
+static bool all_zero(const void *p, size_t n)
+{
+    const char *c = p;
+    return c == NULL || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
+}
+
+/* The slots that a special method in the class would fill; its repr() is asked for (tuple.c). */
+static bool tuple_slots(const PyTypeObject *t)
+{
+    const PyTypeObject *base = &PyTuple_Type;
+    const PySequenceMethods *seq = t->tp_as_sequence, *tuple = base->tp_as_sequence;
+    return all_zero(t->tp_as_number, sizeof *t->tp_as_number) &&
+           seq->sq_length == tuple->sq_length && seq->sq_contains == tuple->sq_contains &&
+           memcmp(t->tp_as_mapping, base->tp_as_mapping, sizeof *t->tp_as_mapping) == 0 &&
+           t->tp_hash == base->tp_hash && t->tp_richcompare == base->tp_richcompare &&
+           t->tp_iter == base->tp_iter && t->tp_iternext == NULL && t->tp_call == NULL &&
+           t->tp_str == base->tp_str && t->tp_getattro == base->tp_getattro &&
+           t->tp_setattro == base->tp_setattro && t->tp_descr_get == NULL &&
+           t->tp_descr_set == NULL && t->tp_finalize == NULL &&
+           all_zero(t->tp_as_async, sizeof *t->tp_as_async);
+}
+
+bool wrap_is_record(PyTypeObject *t)
+{
+    if (!PyType_IsSubtype(t, &PyTuple_Type) || t->tp_dictoffset || !wrap_is_object(t) ||
+        !cpy_type_lookup(t, str__fields) || !tuple_slots(t))
+        return false;
+    PyObject *const others[] = { str___format__, str___reversed__, str___bytes__ };
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (cpy_type_lookup(t, others[i]) != cpy_type_lookup(&PyTuple_Type, others[i]))
+            return false;
+    return true;
+}
+
 static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
 {
     PyObject *o = ob->v.real;
@@ -358,8 +392,7 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return weak_wrap(tx, o, src, out);
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
-    if (PyTuple_Check(o) && wrap_is_object(t) &&
-        PyObject_HasAttrString((PyObject *)t, "_fields") && t->tp_dictoffset == 0) {
+    if (wrap_is_record(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return wrap_tuple(tx, o, src, out);
     }
