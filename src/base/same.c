@@ -136,3 +136,10 @@ uintptr_t const_hash(PyObject *o)
         return h;
     return (uintptr_t)o >> 4;
 }
+
+bool kept_is(PyObject *kept, PyObject *value)
+{
+    if (!PyWeakref_CheckRefExact(kept))
+        return kept == value;
+    return value != Py_None && PyWeakref_GET_OBJECT(kept) == value;
+}

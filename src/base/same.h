@@ -13,4 +13,11 @@ bool const_same(PyObject *a, PyObject *b);
 /* Equal for what const_same calls the same. */
 uintptr_t const_hash(PyObject *o);
 
+/* kept: an object, or a weak reference to it. Nothing is a dead one. */
+bool kept_is(PyObject *kept, PyObject *value);
+static inline bool kept_same(PyObject *kept, PyObject *value)
+{
+    return kept_is(kept, value) || const_same(kept, value);
+}
+
 #endif

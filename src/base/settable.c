@@ -27,3 +27,25 @@ PyObject *set_twin(PyObject *from, bool frozen)
             Py_INCREF(t[i].key);
     return (PyObject *)b;
 }
+
+int set_assume(PyObject *into, PyObject *from)
+{
+    PySetObject *a = (PySetObject *)into, *b = (PySetObject *)set_twin(from, false);
+    if (b == NULL || PySet_Clear(into) < 0) {
+        Py_XDECREF(b);
+        return -1;
+    }
+    bool small = b->table == b->smalltable;
+    memcpy(a->smalltable, b->smalltable, sizeof a->smalltable);
+    a->table = small ? a->smalltable : b->table;
+    a->mask = b->mask;
+    a->fill = b->fill;
+    a->used = b->used;
+    a->finger = b->finger;
+    memset(b->smalltable, 0, sizeof b->smalltable); /* the twin is left empty */
+    b->table = b->smalltable;
+    b->mask = PySet_MINSIZE - 1;
+    b->fill = b->used = 0;
+    Py_DECREF(b);
+    return 0;
+}

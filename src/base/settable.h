@@ -9,4 +9,7 @@
 /* An exact set, or frozenset, with the table of `from` (a set or frozenset): same order now and after the same changes. New reference. */
 PyObject *set_twin(PyObject *from, bool frozen);
 
+/* `into`, a set of whatever class, drops what it has and gets such a table. -1: an exception is set. */
+int set_assume(PyObject *into, PyObject *from);
+
 #endif

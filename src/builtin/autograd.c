@@ -144,7 +144,10 @@ static Status trace_forward(Tx *tx, Apply *ap, Var **out)
     uintptr_t grad = tx->grad;
     Var *dirty;
     SET(tx, tx->grad, 0);
-    TRY(run_closed(tx, run_forward, ap, out));
+    Status st = run_closed(tx, run_forward, ap, out);
+    if (st == ST_RAISE)
+        return graph_break(tx, BRK_UNCAUGHT, "%s", "in forward of an autograd.Function");
+    TRY(st);
     SET(tx, tx->grad, grad);
     SET(tx, tx->nops, nops);
     TRY(context_attr(tx, ap->ctx, "dirty_tensors", &dirty));

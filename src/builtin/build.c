@@ -262,20 +262,39 @@ static Status type_prepare(Tx *tx, const Args *a, Var **out)
 
 /* -- ABCs ----------------------------------------------------------------------------------- */
 
-/* Objects of the program do not say that they are abstract: the model's stand-ins for them would not. */
+/* As _PyObject_IsAbstract. */
+static Status is_abstract(Tx *tx, Var *v, bool *yes)
+{
+    Var *flag = NULL;
+    *yes = false;
+    if (var_is_instance(v) || v->kind == &kind_func || v->kind == &kind_descr)
+        TRY(var_getattr_opt(tx, v, str___isabstractmethod__, &flag));
+    return flag ? var_truth(tx, flag, yes) : ST_OK;
+}
+
+static Status stand_in_is(Tx *tx, Var *v, bool *yes)
+{
+    PyObject *o;
+    TRY(made_stand_in(tx, v, &o));
+    PyObject *flag = tx_hold(tx, PyObject_GetAttr(o, str___isabstractmethod__));
+    PyErr_Clear();
+    *yes = flag == Py_True; /* the flags of stand-ins are constants */
+    return ST_OK;
+}
+
+/* Do the model's stand-ins say of themselves what the program's values say? Asked in the order of _abc_init, which stops at an exception. */
 static Status plain_parts(Tx *tx, ClassVar *c, bool *yes)
 {
     ClassMade *m = c->made;
     *yes = true;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names) && *yes; i++) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names); i++) {
         Var *v = m->values[i];
+        bool abstract, shown = false;
         TRY(var_real(tx, &v));
-        Var *flag = NULL;
-        if (v->kind == &kind_object)
-            TRY(var_getattr_opt(tx, v, str___isabstractmethod__, &flag));
-        if (flag)
-            TRY(var_truth(tx, flag, yes));
-        *yes = flag ? !*yes : true;
+        TRY(is_abstract(tx, v, &abstract));
+        if (var_is_instance(v) || v->kind == &kind_func || v->kind == &kind_descr)
+            TRY(stand_in_is(tx, v, &shown));
+        *yes &= abstract == shown;
     }
     return ST_OK;
 }
@@ -316,12 +335,12 @@ static Status property(Tx *tx, const Args *a, Var **out)
 
 static Status class_method(Tx *tx, const Args *a, Var **out)
 {
-    return descr_new(tx, &PyClassMethod_Type, a->v, 1, out);
+    return descr_wrap(tx, &PyClassMethod_Type, a->v[0], out);
 }
 
 static Status static_method(Tx *tx, const Args *a, Var **out)
 {
-    return descr_new(tx, &PyStaticMethod_Type, a->v, 1, out);
+    return descr_wrap(tx, &PyStaticMethod_Type, a->v[0], out);
 }
 
 /* p.getter(f) and its like: a copy with one function replaced. */
@@ -336,7 +355,9 @@ static Status with_part(Tx *tx, const Args *a, int i, Var **out)
         part[k] = AS(DescrVar, self)->part[k] ? AS(DescrVar, self)->part[k] : tx->none;
     if (f != tx->none)
         part[i] = f;
-    return descr_new(tx, &PyProperty_Type, part, 4, out);
+    TRY(descr_new(tx, &PyProperty_Type, part, 4, out));
+    AS(DescrVar, *out)->name = AS(DescrVar, self)->name;
+    return ST_OK;
 }
 
 /* d.__get__(obj, cls), as if it were found in the class. */

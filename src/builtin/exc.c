@@ -13,6 +13,13 @@ static PyTypeObject *base_exception(void)
     return (PyTypeObject *)PyExc_BaseException;
 }
 
+static PyTypeObject *native(PyTypeObject *t)
+{
+    while (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        t = t->tp_base;
+    return t;
+}
+
 /* -- Constructors ----------------------------------------------------------- */
 
 /* C constructors that take what they get and store it as args. */
@@ -23,36 +30,65 @@ static bool plain_constructor(PyTypeObject *t)
         (PyTypeObject *)PyExc_SystemExit,    (PyTypeObject *)PyExc_AttributeError,
         (PyTypeObject *)PyExc_NameError,     (PyTypeObject *)PyExc_ImportError,
     };
-    if (t->tp_new != base_exception()->tp_new)
+    if (native(t)->tp_new != base_exception()->tp_new)
         return false;
     for (size_t i = 0; i < COUNT_OF(plain); i++)
-        if (t->tp_init == plain[i]->tp_init)
+        if (native(t)->tp_init == plain[i]->tp_init)
             return true;
     return false;
 }
 
-/* Constructors that look at their arguments: a real exception says what becomes of them (OSError(2, 'x') is a
- * FileNotFoundError with other args), or raises what the program would see. */
-static Status make_checked(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var **out)
+static bool is_os_error(PyTypeObject *t)
 {
-    ExcVar probe = { .v = { .type = t } };
-    TupleVar args = { .n = n, .items = v };
+    return PyType_IsSubtype(t, (PyTypeObject *)PyExc_OSError);
+}
+
+static Status tuple_var(Tx *tx, Var **v, Py_ssize_t n, TupleVar **out)
+{
+    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, out));
+    (*out)->n = n;
+    (*out)->items = tx_alloc(tx, (size_t)(n + 1) * sizeof(Var *));
+    TRY_PTR((*out)->items);
+    if (n)
+        memcpy((*out)->items, v, (size_t)n * sizeof(Var *));
+    return ST_OK;
+}
+
+/* What a C constructor that looks at its arguments makes of them, as a real exception says, or what it raises: its class (OSError(2, 'x')
+ * is a FileNotFoundError) and the args that it keeps (without the name of a file). */
+static Status made_of(Tx *tx, PyTypeObject *t, TupleVar *made, PyTypeObject **cls,
+                      TupleVar **args)
+{
+    ExcVar probe = { .v = { .type = native(t) }, .args = made, .made = made };
     PyObject *shadow, *a;
-    probe.args = &args;
-    if (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        return ST_DECLINE;
+    *cls = t;
+    *args = made;
+    if (is_os_error(t) && (made->n < 2 || made->n > 5)) /* they say nothing special */
+        return ST_OK;
     TRY(exc_shadow(tx, &probe, &shadow));
     if (shadow == NULL)
         return ST_DECLINE;
-    a = tx_hold(tx, PyObject_GetAttrString(shadow, "args"));
-    TRY_PTR(a);
-    Var **items = tx_alloc(tx, (size_t)(PyTuple_GET_SIZE(a) + 1) * sizeof(Var *));
-    TRY_PTR(items);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++)
-        TRY(const_peek(tx, PyTuple_GET_ITEM(a, i), &items[i]));
-    if (PyTuple_GET_SIZE(a) != n)
-        return ST_DECLINE; /* part of the arguments would be lost when it is built again */
-    return exc_new(tx, Py_TYPE(shadow), items, n, out);
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        *cls = Py_TYPE(shadow);
+    a = ((PyBaseExceptionObject *)shadow)->args;
+    if (PyTuple_GET_SIZE(a) == made->n)
+        return ST_OK;
+    TRY(tuple_var(tx, made->items, PyTuple_GET_SIZE(a), args));
+    for (Py_ssize_t i = 0; i < (*args)->n; i++)
+        TRY(const_peek(tx, tx_keep(tx, PyTuple_GET_ITEM(a, i)), &(*args)->items[i]));
+    return ST_OK;
+}
+
+static Status make_checked(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var **out)
+{
+    TupleVar *made, *args;
+    TRY(tuple_var(tx, v, n, &made));
+    TRY(made_of(tx, t, made, &t, &args));
+    TRY(exc_new(tx, t, args->items, args->n, out));
+    if (args == made)
+        AS(ExcVar, *out)->args = made;
+    AS(ExcVar, *out)->made = made;
+    return ST_OK;
 }
 
 static Status make(Tx *tx, PyTypeObject *t, Var **v, Py_ssize_t n, Var **out)
@@ -86,36 +122,61 @@ static Status call_class(Tx *tx, PyTypeObject *t, const Args *a, Var **out)
     return yes ? make(tx, t, a->v, a->n, out) : ST_DECLINE;
 }
 
-/* X.__new__(cls, *args): keeps args, whatever __init__ makes of them. */
+/* OSError.__new__ leaves everything to a class's own __init__. */
+static bool init_makes(PyTypeObject *t)
+{
+    PyTypeObject *os = (PyTypeObject *)PyExc_OSError;
+    return t->tp_init != os->tp_init && t->tp_new == os->tp_new;
+}
+
+static Status new_os_error(Tx *tx, PyTypeObject *t, const Args *a, Var **out)
+{
+    if (!init_makes(t))
+        return a->nkw ? ST_DECLINE : make_checked(tx, t, a->v + 1, a->n - 1, out);
+    TRY(exc_new(tx, t, NULL, 0, out));
+    AS(ExcVar, *out)->made = NULL;
+    return ST_OK;
+}
+
+/* X.__new__(cls, *args): keeps args, whatever __init__ makes of them. Keywords are for that. */
 static Status call_new(Tx *tx, PyTypeObject *owner, const Args *a, Var **out)
 {
-    bool group = owner == (PyTypeObject *)PyExc_BaseExceptionGroup;
-    if (a->n < 1 || (owner->tp_new != base_exception()->tp_new && !group))
+    if (a->n < 1)
         return ST_DECLINE;
     Var *cls = a->v[0];
     TRY(var_real(tx, &cls));
     if (cls->kind != &kind_class || !cls->real || !PyExceptionClass_Check(cls->real))
         return ST_DECLINE;
-    if (group)
-        return a->nkw ? ST_DECLINE
-                      : group_new(tx, (PyTypeObject *)cls->real, a->v + 1, a->n - 1, out);
-    return exc_new(tx, (PyTypeObject *)cls->real, a->v + 1, a->n - 1, out);
+    PyTypeObject *t = (PyTypeObject *)cls->real;
+    if (!PyType_IsSubtype(t, owner) || native(t)->tp_new != native(owner)->tp_new)
+        return ST_DECLINE;
+    if (is_group_class(t))
+        return group_new(tx, t, a->v + 1, a->n - 1, out);
+    if (is_os_error(t))
+        return new_os_error(tx, t, a, out);
+    TRY(exc_new(tx, t, a->v + 1, a->n - 1, out));
+    AS(ExcVar, *out)->made = NULL;
+    return ST_OK;
 }
 
 /* -- Methods ---------------------------------------------------------------- */
 
 static Status init(Tx *tx, PyTypeObject *owner, ExcVar *e, const Args *a, Var **out)
 {
-    Var *t;
-    if (a->nkw ||
-        (!plain_constructor(owner) && owner != (PyTypeObject *)PyExc_BaseExceptionGroup))
+    TupleVar *made, *args;
+    PyTypeObject *t = e->v.type;
+    bool group = owner == (PyTypeObject *)PyExc_BaseExceptionGroup;
+    bool plain =
+        group || owner->tp_init == base_exception()->tp_init || plain_constructor(owner);
+    if (a->nkw || (is_os_error(owner) && !init_makes(t)))
         return ST_DECLINE;
-    TRY(VAR_MAKE(tx, tuple, TupleVar, &PyTuple_Type, &t));
-    AS(TupleVar, t)->n = a->n - 1;
-    AS(TupleVar, t)->items = tx_alloc(tx, (size_t)a->n * sizeof(Var *));
-    TRY_PTR(AS(TupleVar, t)->items);
-    memcpy(AS(TupleVar, t)->items, a->v + 1, (size_t)(a->n - 1) * sizeof(Var *));
-    SET(tx, e->args, AS(TupleVar, t));
+    TRY(tuple_var(tx, a->v + 1, a->n - 1, &made));
+    args = made;
+    if (!plain)
+        TRY(made_of(tx, owner, made, &t, &args));
+    SET(tx, e->args, args);
+    if (owner->tp_init != base_exception()->tp_init)
+        SET(tx, e->made, made);
     *out = tx_none(tx);
     return ST_OK;
 }
@@ -153,7 +214,7 @@ static Status set_attribute(Tx *tx, Var *self, const Args *a, Var **out)
 {
     PyObject *name;
     TRY(arg_name(tx, a->v[1], &name));
-    TRY(self->kind->setattr(tx, self, name, a->v[2]));
+    TRY(var_generic_setattr(tx, self, name, a->v[2]));
     *out = tx_none(tx);
     return ST_OK;
 }

@@ -97,7 +97,5 @@ Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out)
     tx->foreign++;
     Status st = fn(tx, arg, out);
     tx->foreign--;
-    if (st == ST_RAISE)
-        return graph_break(tx, BRK_UNCAUGHT, "%s", "in code that runs by itself");
     return st;
 }

@@ -33,7 +33,7 @@ static inline Args args_tail(const Args *a, int skip)
 }
 
 /* Traces code that will be run for real and by itself, so that it must not read what is pending nor change what exists; what it asks
- * stays guarded. Breaks otherwise, and if it raises. */
+ * stays guarded. Breaks otherwise. An exception is the caller's to judge: the real run raises it again. */
 typedef Status (*ClosedFn)(Tx *tx, void *arg, Var **out);
 Status run_closed(Tx *tx, ClosedFn fn, void *arg, Var **out);
 

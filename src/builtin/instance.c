@@ -54,8 +54,32 @@ static Status alternatives(Tx *tx, Var *cls, Var ***items, Py_ssize_t *n)
 
 /* -- ABCs ------------------------------------------------------------------- */
 
-/* Does the class take part in ABC lookups with a hook that the standard library wrote? */
-static bool known_hook(PyTypeObject *cls)
+/* The hook of a Protocol looks at who calls it, unless the class is for such checks and has methods only. */
+static bool answers_all(PyTypeObject *protocol)
+{
+    PyObject *typing = PyDict_GetItemString(PyImport_GetModuleDict(), "typing");
+    PyObject *ask =
+        typing && PyModule_Check(typing)
+            ? PyDict_GetItemString(PyModule_GetDict(typing), "_is_callable_members_only")
+            : NULL;
+    if (ask == NULL || paths_class_entry(protocol, "_is_runtime_protocol") != Py_True)
+        return false;
+    PyObject *yes = PyObject_CallOneArg(ask, (PyObject *)protocol);
+    PyErr_Clear();
+    Py_XDECREF(yes);
+    return yes == Py_True;
+}
+
+static bool is_one_of(PyObject *text, const char *const *names, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; text && PyUnicode_Check(text) && i < n && !found; i++)
+        found = PyUnicode_CompareWithASCIIString(text, names[i]) == 0;
+    return found;
+}
+
+/* A hook that typing or another part of the standard library wrote, in the dictionary of `base`. */
+static bool is_library_hook(PyTypeObject *base, PyObject *hook)
 {
     static const char *const modules[] = { "collections.abc",
                                            "_collections_abc",
@@ -66,21 +90,27 @@ static bool known_hook(PyTypeObject *cls)
                                            "numbers",
                                            "abc",
                                            "io" };
+    bool protocol = PyDict_GetItemString(base->tp_dict, "_is_protocol") == Py_True;
+    if (PyFunction_Check(hook)) /* typing stores one into each class below Protocol */
+        return is_one_of(((PyFunctionObject *)hook)->func_module, modules,
+                         COUNT_OF(modules)) &&
+               (!protocol || answers_all(base));
+    return Py_IS_TYPE(hook, &PyClassMethod_Type) &&
+           is_one_of(PyDict_GetItemString(base->tp_dict, "__module__"), modules,
+                     COUNT_OF(modules));
+}
+
+/* Does the class take part in ABC lookups with a hook that the standard library wrote? */
+static bool known_hook(PyTypeObject *cls)
+{
     PyObject *hook = paths_class_entry(cls, "__subclasshook__");
-    if (hook == NULL || !Py_IS_TYPE(hook, &PyClassMethod_Type))
+    if (hook == NULL || Py_IS_TYPE(hook, &PyClassMethodDescr_Type)) /* object's */
         return hook != NULL;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_mro);
-         i++) { /* the class that has it in its own dictionary */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(cls->tp_mro, i);
-        if (base->tp_dict == NULL ||
-            PyDict_GetItemString(base->tp_dict, "__subclasshook__") != hook)
-            continue;
-        PyObject *m = PyDict_GetItemString(base->tp_dict, "__module__");
-        for (size_t k = 0; m && PyUnicode_Check(m) && k < COUNT_OF(modules); k++)
-            if (PyUnicode_CompareWithASCIIString(m, modules[k]) == 0)
-                return true;
-        return PyDict_GetItemString(base->tp_dict, "_is_protocol") ==
-               Py_True; /* typing made the hook */
+        if (base->tp_dict != NULL &&
+            PyDict_GetItemString(base->tp_dict, "__subclasshook__") == hook)
+            return is_library_hook(base, hook);
     }
     return false;
 }
@@ -124,20 +154,34 @@ static bool is_abc_method(Tx *tx, PyObject *f, const char *name)
            paths_class_entry((PyTypeObject *)meta, name) == f;
 }
 
-/* -- One class -------------------------------------------------------------- */
+/* -- What things say of themselves ------------------------------------------- */
 
-/* What v says its class is, if its class overrides __class__ (proxies, mocks). */
+/* Can v say that its class is another one (proxies, mocks)? */
+static Status may_claim(Tx *tx, Var *v, bool *yes)
+{
+    PyObject *name = intern(tx, "__class__"), *get = intern(tx, "__getattribute__"),
+             *descr, *own;
+    if (name == NULL || get == NULL)
+        return ST_ERROR;
+    *yes = v->kind == &kind_weakproxy;
+    if (*yes || !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    TRY(type_lookup(tx, v->type, name, &descr));
+    TRY(type_lookup(tx, v->type, get, &own));
+    *yes = descr != paths_class_entry(&PyBaseObject_Type, "__class__") ||
+           (own && !Py_IS_TYPE(own, &PyWrapperDescr_Type));
+    return ST_OK;
+}
+
 static Status claimed_class(Tx *tx, Var *v, PyTypeObject **out)
 {
-    PyObject *name = intern(tx, "__class__"), *descr;
+    PyObject *name = intern(tx, "__class__");
+    bool may;
     Var *c;
     TRY_PTR(name);
     *out = v->type;
-    bool proxy = v->kind == &kind_weakproxy;
-    if (!proxy && !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-        return ST_OK;
-    TRY(type_lookup(tx, v->type, name, &descr));
-    if (!proxy && descr == paths_class_entry(&PyBaseObject_Type, "__class__"))
+    TRY(may_claim(tx, v, &may));
+    if (!may)
         return ST_OK;
     TRY(var_getattr_opt(tx, v, name, &c));
     if (c == NULL)
@@ -147,6 +191,76 @@ static Status claimed_class(Tx *tx, Var *v, PyTypeObject **out)
         *out = (PyTypeObject *)c->real;
     return ST_OK;
 }
+
+/* -- Things that pass for classes by their __bases__ ------------------------- */
+
+/* As abstract_get_bases; *out NULL: v has none, or no tuple. */
+static Status abstract_bases(Tx *tx, Var *v, Var **out)
+{
+    PyObject *name = intern(tx, "__bases__");
+    TRY_PTR(name);
+    TRY(var_getattr_opt(tx, v, name, out));
+    if (*out == NULL)
+        return ST_OK;
+    TRY(var_real(tx, out));
+    if (!PyType_HasFeature((*out)->type, Py_TPFLAGS_TUPLE_SUBCLASS))
+        *out = NULL;
+    return ST_OK;
+}
+
+/* As check_class. */
+static Status abstract_check(Tx *tx, Var *v, const char *error)
+{
+    Var *bases;
+    TRY(abstract_bases(tx, v, &bases));
+    return bases ? ST_OK : raise_type(tx, PyExc_TypeError, "%s", error);
+}
+
+/* As abstract_issubclass, with the same order of questions. */
+static Status abstract_subclass(Tx *tx, Var *sub, Var *cls, bool *yes)
+{
+    Var *bases, **items;
+    Py_ssize_t n = 1;
+    for (int depth = 0; n == 1; depth++) {
+        if (depth >= MAX_ALTERNATIVES ||
+            tx_deep(tx)) /* a RecursionError, or no end at all */
+            return graph_break(tx, BRK_RECURSION, "%s", "__bases__ of __bases__");
+        TRY(var_is(tx, sub, cls, yes));
+        if (*yes)
+            return ST_OK;
+        TRY(abstract_bases(tx, sub, &bases));
+        if (bases == NULL)
+            return ST_OK;
+        TRY(var_tuple_items(tx, bases, &items, &n));
+        sub = n ? items[0] : NULL;
+    }
+    for (Py_ssize_t i = 0; i < n && !*yes; i++)
+        TRY(abstract_subclass(tx, items[i], cls, yes));
+    return ST_OK;
+}
+
+/* As object_isinstance for what is no class. */
+static Status abstract_instance(Tx *tx, Var *v, Var *cls, bool *yes)
+{
+    PyObject *name = intern(tx, "__class__");
+    Var *claimed;
+    TRY_PTR(name);
+    TRY(abstract_check(
+        tx, cls, "isinstance() arg 2 must be a type, a tuple of types, or a union"));
+    TRY(var_getattr_opt(tx, v, name, &claimed));
+    return claimed ? abstract_subclass(tx, claimed, cls, yes) : ST_OK;
+}
+
+/* As recursive_issubclass for what are not two classes. */
+static Status abstract_pair(Tx *tx, Var *sub, Var *cls, bool *yes)
+{
+    TRY(abstract_check(tx, sub, "issubclass() arg 1 must be a class"));
+    TRY(abstract_check(
+        tx, cls, "issubclass() arg 2 must be a class, a tuple of classes, or a union"));
+    return abstract_subclass(tx, sub, cls, yes);
+}
+
+/* -- One class -------------------------------------------------------------- */
 
 /* As recursive_isinstance for a real class. */
 static Status plain_instance(Tx *tx, Var *v, PyTypeObject *cls, bool *yes)
@@ -160,17 +274,24 @@ static Status plain_instance(Tx *tx, Var *v, PyTypeObject *cls, bool *yes)
     return ST_OK;
 }
 
+/* As _abc__abc_instancecheck_impl: by the class that v claims, then by its own. */
+static Status abc_instance(Tx *tx, Var *v, PyTypeObject *cls, bool *yes)
+{
+    PyTypeObject *claimed;
+    TRY(claimed_class(tx, v, &claimed));
+    TRY(abc_check(tx, claimed, cls, yes));
+    return *yes || claimed == v->type ? ST_OK : abc_check(tx, v->type, cls, yes);
+}
+
 /* The check that the class's metaclass brings: *own NULL for type's. */
 static Status check_method(Tx *tx, Var *cls, const char *which, PyObject **own)
 {
     PyObject *name = intern(tx, which);
     TRY_PTR(name);
     TRY(type_lookup(tx, cls->type, name, own));
-    if (*own == NULL || !Py_IS_TYPE(*own, &PyMethodDescr_Type))
-        return ST_OK;
-    if (PyDescr_TYPE(*own) != &PyType_Type) /* list[int] refuses, in its own words */
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s of %s", which, cls->type->tp_name);
-    *own = NULL;
+    if (*own && Py_IS_TYPE(*own, &PyMethodDescr_Type) &&
+        PyDescr_TYPE(*own) == &PyType_Type)
+        *own = NULL;
     return ST_OK;
 }
 
@@ -200,19 +321,9 @@ Status var_isinstance(Tx *tx, Var *v, Var *cls, bool *yes)
     if (check == NULL && cls->kind == &kind_class && cls->real)
         return plain_instance(tx, v, (PyTypeObject *)cls->real, yes);
     if (check == NULL)
-        return raise_type(
-            tx, PyExc_TypeError,
-            "isinstance() arg 2 must be a type, a tuple of types, or a union");
-    if (is_abc_method(tx, check, "__instancecheck__") && cls->real) {
-        PyTypeObject *claimed;
-        TRY(abc_check(tx, v->type, (PyTypeObject *)cls->real, yes));
-        if (*yes)
-            return ST_OK;
-        TRY(claimed_class(tx, v, &claimed));
-        return claimed == v->type
-                   ? ST_OK
-                   : abc_check(tx, claimed, (PyTypeObject *)cls->real, yes);
-    }
+        return abstract_instance(tx, v, cls, yes);
+    if (is_abc_method(tx, check, "__instancecheck__") && cls->real)
+        return abc_instance(tx, v, (PyTypeObject *)cls->real, yes);
     return call_check(tx, cls, "__instancecheck__", v, yes);
 }
 
@@ -240,11 +351,8 @@ Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes)
     }
     if (check != NULL)
         return call_check(tx, cls, "__subclasscheck__", sub, yes);
-    if (sub->kind != &kind_class)
-        return raise_type(tx, PyExc_TypeError, "issubclass() arg 1 must be a class");
-    return raise_type(
-        tx, PyExc_TypeError,
-        "issubclass() arg 2 must be a class, a tuple of classes, or a union");
+    *yes = false;
+    return abstract_pair(tx, sub, cls, yes);
 }
 
 /* -- Their methods, called as such ------------------------------------------- */
@@ -273,10 +381,14 @@ static Status type_subclasscheck(Tx *tx, const Args *a, Var **out)
     Var *cls = a->v[0], *sub = a->v[1];
     TRY(var_real(tx, &cls));
     TRY(var_real(tx, &sub));
-    if (!both_classes(&cls, &sub))
+    if (cls->kind != &kind_class || cls->real == NULL)
         return ST_DECLINE;
-    *out = tx_bool(
-        tx, PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real));
+    bool yes = false;
+    if (both_classes(&cls, &sub))
+        yes = PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real);
+    else
+        TRY(abstract_pair(tx, sub, cls, &yes));
+    *out = tx_bool(tx, yes);
     return ST_OK;
 }
 
@@ -288,7 +400,7 @@ static Status abc_instancecheck(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     if (cls->kind != &kind_class || cls->real == NULL)
         return ST_DECLINE;
-    TRY(abc_check(tx, v->type, (PyTypeObject *)cls->real, &yes));
+    TRY(abc_instance(tx, v, (PyTypeObject *)cls->real, &yes));
     *out = tx_bool(tx, yes);
     return ST_OK;
 }

@@ -89,7 +89,7 @@ static Status next_(Tx *tx, const Args *a, Var **out)
 {
     Var *v;
     TRY(var_real(tx, &a->v[0]));
-    if (a->v[0]->kind == &kind_object)
+    if (var_is_instance(a->v[0]))
         return next_object(tx, a, out);
     if (a->v[0]->kind->next == NULL && a->v[0]->kind != &kind_opaque)
         return raise_type(tx, PyExc_TypeError, "'%.200s' object is not an iterator",
@@ -179,7 +179,7 @@ static Status reversed_(Tx *tx, const Args *a, Var **out)
     bool known;
     TRY(var_real(tx, &a->v[0]));
     v = a->v[0];
-    if (v->kind == &kind_object || v->kind == &kind_list || v->kind == &kind_dict ||
+    if (var_is_instance(v) || v->kind == &kind_list || v->kind == &kind_dict ||
         v->kind == &kind_dictview || v->kind == &kind_class)
         return reversed_object(tx, v, out);
     if (v->kind == &kind_tuple) {

@@ -3,6 +3,7 @@
  * passed over.
  */
 #include "builtin/help.h"
+#include "var/made.h"
 #include "var/names.h"
 
 /* -- Effects ---------------------------------------------------------------- */
@@ -74,13 +75,22 @@ static Status cast(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
-/* Names that a protocol asks for: depend on the class alone. A set, but only ever walked. */
+/* Is the function that runs one of the module? */
+static bool called_in(Tx *tx, const char *module)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), module);
+    Var *globals = tx->top->fn->globals;
+    return m && PyModule_Check(m) && globals && globals->real == PyModule_GetDict(m);
+}
+
+/* Names that a protocol asks for: depend on the class alone. A set, but typing itself only walks it. */
 static Status protocol_attrs(Tx *tx, const Args *a, Var **out)
 {
     Var *cls = a->v[0];
     PyObject *fn = lookup_path(tx, "typing", "_get_protocol_attrs");
     TRY(var_real(tx, &cls));
-    if (fn == NULL || cls->kind != &kind_class || cls->real == NULL)
+    if (fn == NULL || cls->kind != &kind_class || cls->real == NULL ||
+        is_made_class(cls) || !called_in(tx, "typing"))
         return ST_DECLINE;
     PyObject *names = tx_hold(tx, PyObject_CallOneArg(fn, cls->real));
     return names ? fold_wrap(tx, PySequence_Tuple(names), out) : raise_now(tx);

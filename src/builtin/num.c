@@ -76,7 +76,7 @@ static Status number(Tx *tx, Var *v, bool is_float, Var **out)
                    ? ST_OK
                    : scalar_apply(tx, AS(ScalarVar, v), is_float ? 'f' : 'i', out);
     }
-    if (v->kind != &kind_object)
+    if (!var_is_instance(v))
         return ST_DECLINE;
     TRY(object_number(tx, v, is_float, out));
     if (*out != NULL)
@@ -179,7 +179,7 @@ static Status abs_(Tx *tx, const Args *a, Var **out)
         return on_tensor(tx, "abs", a, out);
     if (v->kind == &kind_scalar)
         return scalar_apply(tx, AS(ScalarVar, v), 'a', out);
-    if (v->kind != &kind_object)
+    if (!var_is_instance(v))
         return ST_DECLINE;
     TRY(own_method(tx, v, "__abs__", out));
     if (*out != NULL)
@@ -197,7 +197,7 @@ static Status round_(Tx *tx, const Args *a, Var **out)
     if (digits != NULL)
         TRY(var_real(tx, &digits));
     bool none = digits == NULL || digits == tx_none(tx);
-    if (v->kind != &kind_object && v->kind != &kind_tensor)
+    if (!var_is_instance(v) && v->kind != &kind_tensor)
         return ST_DECLINE; /* folded: the number is pinned */
     TRY(var_call_special(tx, v, "__round__", &digits, none ? 0 : 1, out));
     if (*out == NULL && v->kind == &kind_object && var_content(v) != NULL)
@@ -246,7 +246,7 @@ static Status divmod_(Tx *tx, const Args *a, Var **out)
     Var *x = a->v[0], *y = a->v[1], *part[2];
     TRY(var_real(tx, &x));
     TRY(var_real(tx, &y));
-    if (x->kind == &kind_object || y->kind == &kind_object)
+    if (var_is_instance(x) || var_is_instance(y))
         return divmod_objects(tx, x, y, out);
     if (!plain_number(x) || !plain_number(y) || fold_ready(a))
         return ST_DECLINE;

@@ -122,11 +122,45 @@ static Status object_getattribute(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_class)
-        return class_load(tx, v, name, out);
+    if (v->kind == &kind_class) /* looks into the class's own dictionary only */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "object.__getattribute__() of a class");
+    if (v->kind == &kind_module)
+        return module_find(tx, v, name, out);
     if (v->kind->getattr) /* kinds with a model of their own have it below __getattribute__ */
         return v->kind->getattr(tx, v, name, out);
     return var_generic_getattr(tx, v, name, out);
+}
+
+static Status type_getattribute(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *name;
+    Var *v = a->v[0];
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_class || v->real == NULL)
+        return ST_DECLINE;
+    TRY(arg_name(tx, a->v[1], &name));
+    return class_load(tx, v, name, out);
+}
+
+static Status module_getattribute(Tx *tx, const Args *a, Var **out)
+{
+    PyObject *name;
+    Var *v = a->v[0];
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_module)
+        return ST_DECLINE;
+    TRY(arg_name(tx, a->v[1], &name));
+    return module_load(tx, v, name, out);
+}
+
+/* As hackcheck: classes have a C store of their own, which object's must not jump over. */
+static Status store_into(Tx *tx, Var *v, PyObject *name, Var *value)
+{
+    if (v->kind == &kind_class)
+        return raise_type(tx, PyExc_TypeError, "can't apply this %s to %s object",
+                          value ? "__setattr__" : "__delattr__", v->type->tp_name);
+    return v->kind->setattr ? v->kind->setattr(tx, v, name, value)
+                            : var_generic_setattr(tx, v, name, value);
 }
 
 static Status object_setattr(Tx *tx, const Args *a, Var **out)
@@ -135,27 +169,19 @@ static Status object_setattr(Tx *tx, const Args *a, Var **out)
     Var *v = a->v[0];
     TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_class)
-        TRY(class_store(tx, v, name, a->v[2]));
-    else if (v->kind->setattr)
-        TRY(v->kind->setattr(tx, v, name, a->v[2]));
-    else
-        TRY(var_generic_setattr(tx, v, name, a->v[2]));
+    TRY(store_into(tx, v, name, a->n > 2 ? a->v[2] : NULL));
     return none(tx, out);
 }
 
-static Status object_delattr(Tx *tx, const Args *a, Var **out)
+static Status type_setattr(Tx *tx, const Args *a, Var **out)
 {
     PyObject *name;
     Var *v = a->v[0];
-    TRY(arg_name(tx, a->v[1], &name));
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_class)
-        TRY(class_store(tx, v, name, NULL));
-    else if (v->kind->setattr)
-        TRY(v->kind->setattr(tx, v, name, NULL));
-    else
-        TRY(var_generic_setattr(tx, v, name, NULL));
+    if (v->kind != &kind_class || v->real == NULL)
+        return ST_DECLINE;
+    TRY(arg_name(tx, a->v[1], &name));
+    TRY(class_store(tx, v, name, a->n > 2 ? a->v[2] : NULL));
     return none(tx, out);
 }
 
@@ -518,11 +544,12 @@ const Handler handlers_object[] = {
     { "builtins.object.__init_subclass__", 1, 1, returns_none, NULL },
     { "builtins.object.__getattribute__", 2, 2, object_getattribute, NULL },
     { "builtins.object.__setattr__", 3, 3, object_setattr, NULL },
-    { "builtins.object.__delattr__", 2, 2, object_delattr, NULL },
+    { "builtins.object.__delattr__", 2, 2, object_setattr, NULL },
     { "builtins.type.__call__", 1, -1, type_call, ANY_KW },
-    { "builtins.type.__getattribute__", 2, 2, object_getattribute, NULL },
-    { "builtins.type.__setattr__", 3, 3, object_setattr, NULL },
-    { "builtins.type.__delattr__", 2, 2, object_delattr, NULL },
+    { "builtins.type.__getattribute__", 2, 2, type_getattribute, NULL },
+    { "builtins.type.__setattr__", 3, 3, type_setattr, NULL },
+    { "builtins.type.__delattr__", 2, 2, type_setattr, NULL },
+    { "types.ModuleType.__getattribute__", 2, 2, module_getattribute, NULL },
     { "builtins.object.__eq__", 2, 2, object_eq, NULL },
     { "builtins.object.__ne__", 2, 2, object_ne, NULL },
     { "builtins.object.__lt__", 2, 2, not_implemented, NULL },

@@ -2,8 +2,8 @@
  * builtin/seq.c -- list, tuple and slice: constructors and methods.
  */
 #include "builtin/parts.h"
-#include "var/wrap.h"
 #include "var/bytearray.h"
+#include "var/wrap.h"
 
 /* -- Shared ---------------------------------------------------------------------- */
 
@@ -111,12 +111,13 @@ static Status tuple_(Tx *tx, const Args *a, Var **out)
     return tuple_from(tx, &PyTuple_Type, a->n ? a->v[0] : NULL, out);
 }
 
+/* Subclasses without a dictionary and operators of their own (namedtuples) are tuples with a type. */
 static Status tuple_new_(Tx *tx, const Args *a, Var **out)
 {
     PyTypeObject *t = class_arg(a, &PyTuple_Type);
     if (t == NULL)
         return ST_DECLINE;
-    if (t == &PyTuple_Type || wrap_is_record(t))
+    if (t == &PyTuple_Type || wrap_is_tuple(t))
         return tuple_from(tx, t, a->n > 1 ? a->v[1] : NULL, out);
     Var *content;
     TRY(tuple_from(tx, &PyTuple_Type, a->n > 1 ? a->v[1] : NULL, &content));

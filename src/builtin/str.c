@@ -3,6 +3,7 @@
  */
 #include "builtin/help.h"
 #include "builtin/str.h"
+#include "var/object.h"
 
 /* -- Pieces ----------------------------------------------------------------- */
 
@@ -10,7 +11,8 @@
 static Status text_of(Tx *tx, Var *v, PyObject **out)
 {
     PyTypeObject *t;
-    TRY(fold_value(tx, v, out));
+    TRY(var_real(tx, &v));
+    TRY(fold_value(tx, object_part(v) ? object_part(v) : v, out));
     if (*out == NULL || !PyUnicode_CheckExact(*out)) {
         TRY(var_type_of(tx, v, &t));
         return graph_break(tx, BRK_NO_SLOT, "text of %s", t ? t->tp_name : "a value");
@@ -18,9 +20,12 @@ static Status text_of(Tx *tx, Var *v, PyObject **out)
     return ST_OK;
 }
 
+/* The text of the str, or of an instance of a subclass, whose method it is; *out NULL: not known. */
 static Status self_text(Tx *tx, const Args *a, PyObject **out)
 {
-    TRY(fold_value(tx, a->v[0], out));
+    Var *self = a->v[0];
+    TRY(var_real(tx, &self));
+    TRY(fold_value(tx, object_part(self) ? object_part(self) : self, out));
     if (*out && !PyUnicode_CheckExact(*out))
         *out = NULL;
     return ST_OK;
@@ -28,37 +33,55 @@ static Status self_text(Tx *tx, const Args *a, PyObject **out)
 
 typedef struct Pieces {
     PyObject *list; /* of str, held by the trace */
+    bool odd; /* one is an instance of a subclass, which CPython hands on if there is nothing else */
 } Pieces;
 
 static Status pieces_new(Tx *tx, Pieces *p)
 {
+    *p = (Pieces){ 0 };
     p->list = tx_hold(tx, PyList_New(0));
     return p->list ? ST_OK : ST_ERROR;
 }
 
+/* Empty ones leave nothing. */
 static Status pieces_add(Pieces *p, PyObject *text)
 {
+    if (PyUnicode_GET_LENGTH(text) == 0)
+        return ST_OK;
     return PyList_Append(p->list, text) < 0 ? ST_ERROR : ST_OK;
 }
 
-static Status pieces_join(Tx *tx, Pieces *p, PyObject *sep, Var **out)
+static Status pieces_add_var(Tx *tx, Pieces *p, Var *v)
 {
-    return fold_wrap(tx, PyUnicode_Join(sep, p->list), out);
+    PyObject *text;
+    TRY(text_of(tx, v, &text));
+    TRY(var_real(tx, &v));
+    p->odd |= v->type != &PyUnicode_Type;
+    return pieces_add(p, text);
+}
+
+static Status pieces_join(Tx *tx, Pieces *p, Var **out)
+{
+    PyObject *empty = tx_hold(tx, PyUnicode_FromString(""));
+    TRY_PTR(empty);
+    if (p->odd && PyList_GET_SIZE(p->list) == 1)
+        return graph_break(tx, BRK_NO_SLOT, "%s",
+                           "formatting that gives an instance of a subclass of str");
+    return fold_wrap(tx, PyUnicode_Join(empty, p->list), out);
 }
 
 /* -- join ------------------------------------------------------------------- */
 
 static Status join(Tx *tx, const Args *a, Var **out)
 {
-    PyObject *sep;
+    PyObject *sep, *list = tx_hold(tx, PyList_New(0));
     Var **items;
     Py_ssize_t n;
-    Pieces p;
+    TRY_PTR(list);
     TRY(self_text(tx, a, &sep));
     if (sep == NULL)
         return ST_DECLINE;
     TRY(var_sequence(tx, a->v[1], "can only join an iterable", &items, &n));
-    TRY(pieces_new(tx, &p));
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *text;
         PyTypeObject *t;
@@ -68,9 +91,10 @@ static Status join(Tx *tx, const Args *a, Var **out)
                               "sequence item %zd: expected str instance, %.80s found", i,
                               t->tp_name);
         TRY(text_of(tx, items[i], &text));
-        TRY(pieces_add(&p, text));
+        if (PyList_Append(list, text) < 0)
+            return ST_ERROR;
     }
-    PyObject *all = PyUnicode_Join(sep, p.list);
+    PyObject *all = PyUnicode_Join(sep, list);
     return all ? const_result(tx, all, items, n, out) : raise_now(tx);
 }
 
@@ -171,7 +195,7 @@ static Status convert(Tx *tx, PyObject *conversion, Var *v, Var **out)
 
 static Status replace_field(Format *f, PyObject *part, Pieces *p)
 {
-    PyObject *name = PyTuple_GET_ITEM(part, 1), *spec = PyTuple_GET_ITEM(part, 2), *text;
+    PyObject *name = PyTuple_GET_ITEM(part, 1), *spec = PyTuple_GET_ITEM(part, 2);
     Pieces inner;
     Var *v, *spec_var;
     TRY(field_value(f, name, &v));
@@ -180,12 +204,9 @@ static Status replace_field(Format *f, PyObject *part, Pieces *p)
     f->depth++;
     TRY(format_into(f, spec, &inner));
     f->depth--;
-    PyObject *empty = tx_hold(f->tx, PyUnicode_FromString(""));
-    TRY_PTR(empty);
-    TRY(pieces_join(f->tx, &inner, empty, &spec_var));
+    TRY(pieces_join(f->tx, &inner, &spec_var));
     TRY(var_format(f->tx, v, spec_var, &v));
-    TRY(text_of(f->tx, v, &text));
-    return pieces_add(p, text);
+    return pieces_add_var(f->tx, p, v);
 }
 
 static Status format_into(Format *f, PyObject *format, Pieces *p)
@@ -211,89 +232,81 @@ static bool has(PyObject *text, Py_UCS4 c)
 static Status format(Tx *tx, const Args *a, Var **out)
 {
     Format f = { .tx = tx, .a = a };
-    PyObject *text, *empty;
+    PyObject *text;
     Pieces p;
     if (fold_ready(a))
         return ST_DECLINE;
     TRY(self_text(tx, a, &text));
-    empty = tx_hold(tx, PyUnicode_FromString(""));
-    TRY_PTR(empty);
     if (text == NULL)
         return ST_DECLINE;
-    if (!has(text, '{') && !has(text, '}')) /* the very text */
-        return *out = a->v[0], ST_OK;
+    if (PyUnicode_GET_LENGTH(text) && !has(text, '{') && !has(text, '}'))
+        return *out = a->v[0], ST_OK; /* the very text */
     TRY(pieces_new(tx, &p));
     TRY(format_into(&f, text, &p));
-    return pieces_join(tx, &p, empty, out);
+    return pieces_join(tx, &p, out);
 }
 
 /* -- % ------------------------------------------------------------------------ */
 
-/* Walks the directives: %s and %r of values that are no constants become their text, under %s; then Python formats. */
+/* Walks the directives. Each is formatted by Python by itself, so that errors and the effects of __str__ come in their order. */
 typedef struct Percent {
     Tx *tx;
     PyObject *format;
     Py_ssize_t at;
-    Var **values;
+    Var *whole, **values;
     Py_ssize_t n, used;
-    PyObject *args; /* list */
-    PyObject *out;  /* list of characters of the new format */
+    Pieces out;
 } Percent;
 
-static Status put(Percent *p, Py_UCS4 c)
+static Status constant(Percent *p, Var *v, PyObject **out)
 {
-    PyObject *s = tx_hold(p->tx, PyUnicode_FromOrdinal((int)c));
-    return s && PyList_Append(p->out, s) == 0 ? ST_OK : ST_ERROR;
+    Var *part = v->kind == &kind_object ? object_part(v) : v;
+    *out = NULL;
+    if (part != NULL)
+        TRY(fold_value(p->tx, part, out));
+    return *out ? ST_OK
+                : graph_break(p->tx, BRK_NO_SLOT, "%s",
+                              "%-formatting of a value that is no constant");
 }
 
-static Status next_constant(Percent *p, Var *v)
+/* What stands for the value: if the directive asks for its text that, and *c becomes 's'. */
+static Status argument(Percent *p, Var *v, Py_UCS4 *c, PyObject *args, bool *odd)
 {
     PyObject *o;
-    TRY(fold_value(p->tx, v, &o));
-    if (o == NULL)
-        return graph_break(p->tx, BRK_NO_SLOT, "%s",
-                           "%-formatting of a value that is no constant");
-    return PyList_Append(p->args, o) < 0 ? ST_ERROR : ST_OK;
-}
-
-static Status next_text(Percent *p, Var *v, bool repr)
-{
-    PyObject *o;
-    TRY(repr ? var_repr(p->tx, v, &v) : var_str(p->tx, v, &v));
-    TRY(text_of(p->tx, v, &o));
-    return PyList_Append(p->args, o) < 0 ? ST_ERROR : ST_OK;
-}
-
-/* One directive behind its %; ST_DECLINE: a form that is left alone. */
-static Status directive(Percent *p)
-{
-    Py_ssize_t len = PyUnicode_GET_LENGTH(p->format);
-    TRY(put(p, '%'));
-    for (; p->at < len; p->at++) {
-        Py_UCS4 c = PyUnicode_READ_CHAR(p->format, p->at);
-        if (c == '(')
-            return ST_DECLINE;
-        if (c == '%') {
-            p->at++;
-            return put(p, c);
-        }
-        if (c != 0 && c < 128 && strchr("#0- +.123456789hlL", (int)c)) {
-            TRY(put(p, c));
-            continue;
-        }
-        if (p->used >= p->n)
-            return raise_type(p->tx, PyExc_TypeError,
-                              "not enough arguments for format string");
-        Var *v = p->values[p->used++];
-        bool text = c == 's' || c == 'r';
-        TRY(text && !fold_possible(v) ? next_text(p, v, c == 'r') : next_constant(p, v));
-        TRY(put(p, text && !fold_possible(v) ? 's' : c));
-        if (c == '*')
-            continue;
-        p->at++;
-        return ST_OK;
+    TRY(var_real(p->tx, &v));
+    bool text = (*c == 's' || *c == 'r' || *c == 'a') && !fold_possible(v);
+    if (text) {
+        TRY(*c == 's'   ? var_str(p->tx, v, &v)
+            : *c == 'r' ? var_repr(p->tx, v, &v)
+                        : var_ascii(p->tx, v, &v));
+        *c = 's';
+        TRY(text_of(p->tx, v, &o));
+        TRY(var_real(p->tx, &v));
+        *odd = v->type != &PyUnicode_Type;
+    } else {
+        TRY(constant(p, v, &o));
     }
-    return raise_type(p->tx, PyExc_ValueError, "incomplete format");
+    return PyList_Append(args, o) < 0 ? ST_ERROR : ST_OK;
+}
+
+/* A directive whose flags and so on begin at `flags`, with c as its letter. Blanks stand for what is in front of it, since errors name the place. */
+static Status format_one(Percent *p, Py_ssize_t flags, Py_UCS4 c, PyObject *args)
+{
+    Tx *tx = p->tx;
+    PyObject *blank = tx_hold(tx, PyUnicode_FromString(" "));
+    PyObject *front = blank ? tx_hold(tx, PySequence_Repeat(blank, flags - 1)) : NULL;
+    PyObject *one = tx_hold(tx, PyUnicode_Substring(p->format, flags, p->at - 1));
+    PyObject *tuple = tx_hold(tx, PyList_AsTuple(args));
+    if (front == NULL || one == NULL || tuple == NULL)
+        return ST_ERROR;
+    PyObject *format = tx_hold(tx, PyUnicode_FromFormat("%U%%%U%c", front, one, (int)c));
+    TRY_PTR(format);
+    PyObject *text = tx_hold(tx, PyUnicode_Format(format, tuple));
+    if (text == NULL)
+        return raise_now(tx);
+    text = tx_hold(tx, PyUnicode_Substring(text, flags - 1, PyUnicode_GET_LENGTH(text)));
+    TRY_PTR(text);
+    return pieces_add(&p->out, text);
 }
 
 /* What could be asked by name may be left over. */
@@ -303,34 +316,95 @@ static bool by_name(PyTypeObject *t)
            !PyType_IsSubtype(t, &PyTuple_Type) && !PyType_IsSubtype(t, &PyUnicode_Type);
 }
 
+/* `(key)`: the mapping's value under it; nothing can be taken in order from then on. */
+static Status named(Percent *p, Var **out)
+{
+    Py_ssize_t from = p->at + 1, len = PyUnicode_GET_LENGTH(p->format);
+    Var *key;
+    if (!by_name(p->whole->type))
+        return raise_type(p->tx, PyExc_TypeError, "format requires a mapping");
+    for (int open = 1; open > 0;) {
+        if (++p->at >= len)
+            return raise_type(p->tx, PyExc_ValueError, "incomplete format key");
+        Py_UCS4 c = PyUnicode_READ_CHAR(p->format, p->at);
+        open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    }
+    TRY(const_new(p->tx, PyUnicode_Substring(p->format, from, p->at), &key));
+    p->at++;
+    p->used = p->n;
+    return var_getitem(p->tx, p->whole, key, out);
+}
+
+static Status take(Percent *p, Var **given, Var **out)
+{
+    *out = *given;
+    *given = NULL;
+    if (*out == NULL && p->used >= p->n)
+        return raise_type(p->tx, PyExc_TypeError,
+                          "not enough arguments for format string");
+    if (*out == NULL)
+        *out = p->values[p->used++];
+    return ST_OK;
+}
+
+/* One directive behind its %. */
+static Status directive(Percent *p)
+{
+    Py_ssize_t len = PyUnicode_GET_LENGTH(p->format), flags;
+    PyObject *args = tx_hold(p->tx, PyList_New(0));
+    Var *given = NULL, *v;
+    TRY_PTR(args);
+    if (p->at < len && PyUnicode_READ_CHAR(p->format, p->at) == '(')
+        TRY(named(p, &given));
+    for (flags = p->at; p->at < len; p->at++) {
+        bool odd = false;
+        Py_UCS4 c = PyUnicode_READ_CHAR(p->format, p->at);
+        if (c == '%' && p->at == flags) {
+            p->at++;
+            return format_one(p, flags, c, args);
+        }
+        if (c != 0 && c < 128 && strchr("#0- +.123456789hlL", (int)c))
+            continue;
+        TRY(take(p, &given, &v));
+        TRY(argument(p, v, &c, args, &odd));
+        if (c == '*')
+            continue;
+        p->out.odd |= odd && p->at == flags;
+        p->at++;
+        return format_one(p, flags, c, args);
+    }
+    return raise_type(p->tx, PyExc_ValueError, "incomplete format");
+}
+
+/* Up to the next directive. */
+static Status literal(Percent *p)
+{
+    Py_ssize_t end =
+        PyUnicode_FindChar(p->format, '%', p->at, PyUnicode_GET_LENGTH(p->format), 1);
+    end = end < 0 ? PyUnicode_GET_LENGTH(p->format) : end;
+    PyObject *text = tx_hold(p->tx, PyUnicode_Substring(p->format, p->at, end));
+    TRY_PTR(text);
+    p->at = end;
+    return pieces_add(&p->out, text);
+}
+
 Status str_percent(Tx *tx, PyObject *format, Var *values, Var **out)
 {
     Percent p = { .tx = tx, .format = format, .values = &values, .n = 1 };
-    PyObject *empty = tx_hold(tx, PyUnicode_FromString(""));
-    p.args = tx_hold(tx, PyList_New(0));
-    p.out = tx_hold(tx, PyList_New(0));
-    if (!empty || !p.args || !p.out)
-        return ST_ERROR;
+    TRY(pieces_new(tx, &p.out));
     TRY(var_real(tx, &values));
+    p.whole = values;
     if (PyType_IsSubtype(values->type, &PyTuple_Type) && var_content(values))
-        TRY(var_unpack(tx, var_content(values), &p.values,
-                       &p.n)); /* whatever a subclass gives */
+        TRY(var_unpack(tx, var_content(values), &p.values, &p.n));
     while (p.at < PyUnicode_GET_LENGTH(format)) {
-        Py_UCS4 c = PyUnicode_READ_CHAR(format, p.at++);
-        Status st = c == '%' ? directive(&p) : put(&p, c);
-        if (st != ST_OK)
-            return st == ST_DECLINE
-                       ? graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting by name")
-                       : st;
+        TRY(literal(&p));
+        if (p.at++ < PyUnicode_GET_LENGTH(format))
+            TRY(directive(&p));
     }
-    PyObject *f = tx_hold(tx, PyUnicode_Join(empty, p.out)),
-             *args = tx_hold(tx, PyList_AsTuple(p.args));
-    if (f == NULL || args == NULL)
-        return ST_ERROR;
     if (p.used < p.n && !by_name(values->type))
         return raise_type(tx, PyExc_TypeError,
                           "not all arguments converted during string formatting");
-    return fold_wrap(tx, PyUnicode_Format(f, args), out);
+    return pieces_join(tx, &p.out, out);
 }
 
 static Status mod(Tx *tx, const Args *a, Var **out)

@@ -78,9 +78,15 @@ static int put_late(PyObject *cls, PyObject *late)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0;
-    while (PyDict_Next(late, &at, &key, &value))
-        if (PyType_Type.tp_setattro(cls, key, value) < 0)
+    while (PyDict_Next(late, &at, &key, &value)) {
+        PyObject *meta = cpy_type_lookup(Py_TYPE(cls), key);
+        bool taken = meta && Py_TYPE(meta)->tp_descr_set; /* a store would go to it */
+        int bad = taken ? PyDict_SetItem(((PyTypeObject *)cls)->tp_dict, key, value)
+                        : PyType_Type.tp_setattro(cls, key, value);
+        if (bad < 0)
             return -1;
+    }
+    PyType_Modified((PyTypeObject *)cls);
     return 0;
 }
 
@@ -119,6 +125,18 @@ PyObject *cpy_class_new(PyTypeObject *meta, PyObject *name, PyObject *bases, PyO
     Py_XDECREF(args);
     Py_XDECREF(late);
     return made;
+}
+
+/* -- Properties -------------------------------------------------------------------------- */
+
+/* The start of descrobject.c's property object. */
+typedef struct PropertyHead {
+    PyObject_HEAD PyObject *get, *set, *del, *doc, *name;
+} PropertyHead;
+
+PyObject *cpy_property_name(PyObject *property)
+{
+    return ((PropertyHead *)property)->name;
 }
 
 /* -- ABCs ------------------------------------------------------------------------------- */

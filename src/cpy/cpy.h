@@ -142,6 +142,22 @@ PyObject *cpy_gen_blank(PyFunctionObject *func);
 PyObject *cpy_gen_make(PyFunctionObject *func, int unit, PyObject *const *slots, int n,
                        PyObject *exc);
 
+/* -- functools.lru_cache ---------------------------------------------------------- */
+
+typedef struct CpyLru {
+    PyObject *func, *cache,
+        *mark; /* borrowed; mark: stands before keyword arguments in a key */
+    Py_ssize_t hits, misses, maxsize; /* -1: without bounds */
+    bool typed;
+} CpyLru;
+
+/* What a wrapper holds; false: not known. */
+bool cpy_lru_look(PyObject *wrapper, CpyLru *out);
+/* The result that an entry of its cache stands for: borrowed. */
+PyObject *cpy_lru_result(PyObject *wrapper, PyObject *entry);
+/* Takes back so many calls, and the entries that they made (list of keys). */
+void cpy_lru_undo(PyObject *wrapper, Py_ssize_t hits, Py_ssize_t misses, PyObject *keys);
+
 /* -- Objects ------------------------------------------------------------------ */
 
 /* Raw instance dictionary lookup that materialises nothing. *value borrowed or NULL. Returns
@@ -165,6 +181,9 @@ PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t
 
 /* MRO lookup as _PyType_Lookup (borrowed, no exception). */
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
+
+/* What __set_name__ has told a property; NULL: nothing. Borrowed. */
+PyObject *cpy_property_name(PyObject *property);
 
 /* type.__new__(meta, name, bases, ns) without running any __set_name__, __init_subclass__ or mro() of the program; ns is used
  * up. New reference or NULL with the exception. */

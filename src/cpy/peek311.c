@@ -267,11 +267,6 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i)
     return inline_key(obj, h.values, i);
 }
 
-static bool same_key(PyObject *key, PyObject *want)
-{
-    return key == want || const_same(key, want);
-}
-
 /* An OrderedDict has an order of its own, which its iterator knows. */
 static bool odict_keys_are(PyObject *dict, PyObject *keys)
 {
@@ -282,7 +277,7 @@ static bool odict_keys_are(PyObject *dict, PyObject *keys)
     PyObject *it = PyODict_Type.tp_iter(dict), *key = NULL;
     bool same = it != NULL;
     while (same && (key = PyODictIter_Type.tp_iternext(it)) != NULL) {
-        same = i < n && same_key(key, PyTuple_GET_ITEM(keys, i));
+        same = i < n && kept_same(PyTuple_GET_ITEM(keys, i), key);
         i++;
         Py_DECREF(key);
     }
@@ -301,7 +296,7 @@ bool cpy_set_items_are(PyObject *set, PyObject *items)
     if (PySet_GET_SIZE(set) != PyTuple_GET_SIZE(items))
         return false;
     for (; _PySet_NextEntry(set, &at, &key, &hash); i++)
-        if (!same_key(key, PyTuple_GET_ITEM(items, i)))
+        if (!kept_same(PyTuple_GET_ITEM(items, i), key))
             return false;
     return true;
 }
@@ -316,7 +311,7 @@ bool cpy_dict_keys_are(PyObject *dict, PyObject *keys, Memo *memo)
         return false;
     Py_ssize_t at = 0, i = 0;
     for (PyObject *key; PyDict_Next(dict, &at, &key, NULL); i++)
-        if (!same_key(key, PyTuple_GET_ITEM(keys, i)))
+        if (!kept_same(PyTuple_GET_ITEM(keys, i), key))
             return false;
     memo->state = ((PyDictObject *)dict)->ma_version_tag;
     return true;

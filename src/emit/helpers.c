@@ -153,6 +153,21 @@ PyObject *do_bind(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Classes --------------------------------------------------------------------- */
 
+/* Properties are told their names, which no code of the program has to run for. */
+static bool name_properties(PyObject *cls, PyObject *names, PyObject *const *values)
+{
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(names); i++) {
+        if (!Py_IS_TYPE(values[i], &PyProperty_Type))
+            continue;
+        PyObject *r = PyObject_CallMethod(values[i], "__set_name__", "OO", cls,
+                                          PyTuple_GET_ITEM(names, i));
+        ok = r != NULL;
+        Py_XDECREF(r);
+    }
+    return ok;
+}
+
 PyObject *do_make_class(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyObject *ns = PyDict_New(), *made = NULL;
@@ -161,6 +176,8 @@ PyObject *do_make_class(PyObject *m, PyObject *const *a, Py_ssize_t n)
         ok = PyDict_SetItem(ns, PyTuple_GET_ITEM(a[3], i), a[4 + i]) == 0;
     if (ok)
         made = cpy_class_new((PyTypeObject *)a[0], a[1], a[2], ns);
+    if (made && !name_properties(made, a[3], a + 4))
+        Py_CLEAR(made);
     Py_XDECREF(ns);
     return made;
 }
@@ -207,12 +224,22 @@ PyObject *do_hit_cache(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Exceptions ------------------------------------------------------------------ */
 
-/* Built-in classes are called, since many keep more than args; classes written in Python are not. */
+/* Built-in classes are called, since many keep more than args; of classes written in Python what they have from those. made: what the
+ * C constructor was called with, None if it was not; args may be other ones by now. */
 PyObject *do_make_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     PyTypeObject *cls = (PyTypeObject *)a[0];
+    if (a[2] == Py_None)
+        return create(cls, a[1]);
     bool python = cls->tp_flags & Py_TPFLAGS_HEAPTYPE;
-    return python ? create(cls, a[1]) : PyObject_Call(a[0], a[1], NULL);
+    PyObject *exc = python ? create(cls, a[2]) : PyObject_Call(a[0], a[2], NULL);
+    while (cls->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        cls = cls->tp_base;
+    if (exc && python && cls->tp_init(exc, a[2], NULL) < 0)
+        Py_CLEAR(exc);
+    if (exc && a[1] != a[2])
+        Py_XSETREF(((PyBaseExceptionObject *)exc)->args, Py_NewRef(a[1]));
+    return exc;
 }
 
 PyObject *do_link_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)

@@ -114,10 +114,10 @@ static int set_step(PyObject *set, char what, PyObject *item)
         Py_XDECREF(popped);
         return popped ? 0 : -1;
     }
-    return set_operate(set, what, item);
+    return what == '=' ? set_assume(set, item) : set_operate(set, what, item);
 }
 
-/* steps: bytes, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
+/* steps: bytes, '=' makes it the next item's twin, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
  * next item, a set or dict. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
@@ -175,11 +175,20 @@ static bool deque_reversed(PyTypeObject *type)
     return strcmp(type->tp_name, "_collections._deque_reverse_iterator") == 0;
 }
 
+/* The class made by C that an instance has its content from. */
+static PyTypeObject *below(PyObject *seq)
+{
+    PyTypeObject *t = Py_TYPE(seq);
+    while (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        t = t->tp_base;
+    return t;
+}
+
 /* iter() of the built-in type below a subclass. */
 static PyObject *start(PyTypeObject *type, PyObject *seq)
 {
     if (deque_reversed(type))
-        return PyObject_CallMethod(seq, "__reversed__", NULL);
+        return PyObject_CallMethod((PyObject *)below(seq), "__reversed__", "O", seq);
     if (type == &PyListRevIter_Type)
         return PyObject_CallMethod((PyObject *)&PyList_Type, "__reversed__", "O", seq);
     if (type == &PyReversed_Type)
@@ -192,7 +201,7 @@ static PyObject *start(PyTypeObject *type, PyObject *seq)
     for (size_t i = 0; i < COUNT_OF(builtins); i++)
         if (PyObject_TypeCheck(seq, builtins[i]))
             return builtins[i]->tp_iter(seq);
-    return PyObject_GetIter(seq);
+    return below(seq)->tp_iter ? below(seq)->tp_iter(seq) : PyObject_GetIter(seq);
 }
 
 static int step(PyObject *it, Py_ssize_t n)

@@ -329,17 +329,35 @@ Status build_set(Emit *e, Item *it)
     return ST_OK;
 }
 
+static Status put_replay(Emit *e, Item *it, PyObject *steps, Var **items, int n)
+{
+    put_helper(e, HELPER_replay_set);
+    put_self(e, it);
+    TRY(put_steps(e, steps, items, n));
+    put(e, OP_POP_TOP, 0);
+    return ST_OK;
+}
+
 Status build_set_fill(Emit *e, Item *it)
 {
     PyObject *steps;
     Var **items;
     int n;
     TRY(emit_set_steps(e, it->v, &steps, &items, &n));
-    put_helper(e, HELPER_replay_set);
-    put_self(e, it);
-    TRY(put_steps(e, steps, items, n));
-    put(e, OP_POP_TOP, 0);
-    return ST_OK;
+    return put_replay(e, it, steps, items, n);
+}
+
+/* The set inside an object of a subclass starts empty: first it takes over the shadow. */
+Status build_set_content(Emit *e, Item *it)
+{
+    Var *shadow;
+    if (AS(SetVar, it->v)->shadow) {
+        PyObject *assume = tx_hold(e->tx, PyBytes_FromString("="));
+        TRY_PTR(assume);
+        TRY(const_peek(e->tx, AS(SetVar, it->v)->shadow, &shadow));
+        TRY(put_replay(e, it, assume, &shadow, 1));
+    }
+    return build_set_fill(e, it);
 }
 
 /* -- The table --------------------------------------------------------------------------------------- */

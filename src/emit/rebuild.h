@@ -43,7 +43,8 @@ Status build_tensor(Emit *e, Item *it), build_tensor_fill(Emit *e, Item *it);
 Status build_tuple(Emit *e, Item *it);
 Status build_list(Emit *e, Item *it), build_list_fill(Emit *e, Item *it);
 Status build_dict(Emit *e, Item *it), build_dict_fill(Emit *e, Item *it);
-Status build_set(Emit *e, Item *it), build_set_fill(Emit *e, Item *it);
+Status build_set(Emit *e, Item *it), build_set_fill(Emit *e, Item *it),
+    build_set_content(Emit *e, Item *it);
 Status build_slice(Emit *e, Item *it);
 Status build_dictview(Emit *e, Item *it);
 Status build_proxy(Emit *e, Item *it);

@@ -5,6 +5,7 @@
  */
 #include "emit/rebuild.h"
 #include "var/made.h"
+#include "var/names.h"
 
 static Status put_names(Emit *e, const ClassMade *m)
 {
@@ -62,10 +63,29 @@ Status build_class_fill(Emit *e, Item *it)
     return ST_OK;
 }
 
+/* Has the function another name, text … now than what classmethod() or staticmethod() took from it? */
+static bool function_changed(const DescrVar *d)
+{
+    FuncVar *f = AS(FuncVar, d->part[0]);
+    Var *now[] = { f->module, f->name, f->qualname, f->doc, f->annotations };
+    PyObject *names[] = { str___module__, str___name__, str___qualname__, str___doc__,
+                          str___annotations__ };
+    for (size_t i = 0; i < COUNT_OF(now); i++) {
+        bool stored =
+            f->attrs && keymap_find(&f->attrs->writes, names[i], PyObject_Hash(names[i]));
+        if (stored || (f->v.real == NULL && now[i] && now[i] != d->copied[i]))
+            return true;
+    }
+    return false;
+}
+
 Status build_descr(Emit *e, Item *it)
 {
     DescrVar *d = AS(DescrVar, it->v);
     int n = descr_parts(d);
+    if (n == 1 && d->part[0] && d->part[0]->kind == &kind_func && function_changed(d))
+        return graph_break(e->tx, BRK_REBUILD, "%s of a function that changed since",
+                           it->v->type->tp_name);
     TRY(put_callee(e, (PyObject *)it->v->type));
     for (int i = 0; i < n; i++)
         TRY(emit_load(e, d->part[i] ? d->part[i] : tx_none(e->tx)));

@@ -97,11 +97,24 @@ static Status plain_object(Emit *e, Item *it, ObjectVar *o)
     return ST_OK;
 }
 
-static Status put_exc_args(Emit *e, ExcVar *x)
+static Status put_tuple(Emit *e, TupleVar *t)
 {
-    if (x->args)
-        return emit_load(e, &x->args->v);
+    if (t)
+        return emit_load(e, &t->v);
     put(e, OP_BUILD_TUPLE, 0);
+    return ST_OK;
+}
+
+static Status put_exc(Emit *e, PyTypeObject *t, ExcVar *x)
+{
+    put_helper(e, HELPER_make_exc);
+    TRY(emit_load_obj(e, (PyObject *)t));
+    TRY(put_tuple(e, x->args));
+    if (x->made)
+        TRY(emit_load(e, &x->made->v));
+    else
+        put_const(e, Py_None);
+    put_call(e, 3);
     return ST_OK;
 }
 
@@ -111,12 +124,12 @@ Status build_object(Emit *e, Item *it)
     if (o->content == NULL)
         return plain_object(e, it, o);
     Var *content = emit_settled(o->content);
-    bool exc = content->kind->id == KIND_exc, empty = mutable_content(content);
-    put_helper(e, exc ? HELPER_make_exc : empty ? HELPER_new_object : HELPER_new_like);
+    bool empty = mutable_content(content);
+    if (content->kind->id == KIND_exc)
+        return put_exc(e, it->v->type, AS(ExcVar, content));
+    put_helper(e, empty ? HELPER_new_object : HELPER_new_like);
     TRY(emit_load_obj(e, (PyObject *)it->v->type));
-    if (exc)
-        TRY(put_exc_args(e, AS(ExcVar, content)));
-    else if (!empty)
+    if (!empty)
         TRY(emit_load(e, content));
     put_call(e, empty ? 1 : 2);
     return ST_OK;
@@ -162,7 +175,7 @@ static Status fill_content(Emit *e, Item *it, Var *content)
     case KIND_list:
         return AS(ListVar, content)->maxlen ? fill_bounded(e, it, AS(ListVar, content))
                                             : build_list_fill(e, &part);
-    case KIND_set: return build_set_fill(e, &part);
+    case KIND_set: return build_set_content(e, &part);
     case KIND_exc: return build_exc_fill(e, &part);
     case KIND_dict:
         TRY(build_dict_fill(e, &part));
@@ -341,11 +354,7 @@ Status build_exc(Emit *e, Item *it)
                            it->v->type->tp_name);
     if (changed_group(AS(ExcVar, it->v)))
         return graph_break(e->tx, BRK_REBUILD, "a group whose list has changed since");
-    put_helper(e, HELPER_make_exc);
-    TRY(emit_load_obj(e, (PyObject *)it->v->type));
-    TRY(put_exc_args(e, AS(ExcVar, it->v)));
-    put_call(e, 2);
-    return ST_OK;
+    return put_exc(e, it->v->type, AS(ExcVar, it->v));
 }
 
 Status build_exc_fill(Emit *e, Item *it)

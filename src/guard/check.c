@@ -454,33 +454,32 @@ INLINE bool check_INST_ABSENT(Run *r, Check *i)
 /* By identity or as constants; no hash of a user's object is computed. */
 static bool among(PyObject *item, PyObject *want)
 {
-    Py_ssize_t at = 0;
-    PyObject *other;
-    Py_hash_t hash;
-    if (key_plain(item)) {
-        int found = PySet_Contains(want, item); /* no user code: plain keys */
-        if (found < 0)
-            PyErr_Clear();
-        return found > 0;
+    if (PyList_CheckExact(want)) {
+        for (Py_ssize_t n = 0; n < PyList_GET_SIZE(want); n++)
+            if (kept_same(PyList_GET_ITEM(want, n), item))
+                return true;
+        return false;
     }
-    while (_PySet_NextEntry(want, &at, &other, &hash))
-        if (other == item)
-            return true;
-    return false;
+    int found = key_plain(item) ? PySet_Contains(want, item) : 0; /* no user code */
+    if (found < 0)
+        PyErr_Clear();
+    return found > 0;
 }
 
-/* p: a set (same elements) or a tuple (same elements, in the order of iteration). */
+/* p: what pins_members gives. */
 CHECK(SETEQ)
 {
     PyObject *want = i->p, *item;
-    Py_ssize_t at = 0, n = 0;
+    Py_ssize_t at = 0;
     Py_hash_t hash;
-    bool ordered = PyTuple_Check(want);
-    Py_ssize_t size = ordered ? PyTuple_GET_SIZE(want) : PySet_GET_SIZE(want);
+    if (PyTuple_CheckExact(want))
+        return PyAnySet_Check(BASE) && cpy_set_items_are(BASE, want);
+    Py_ssize_t size =
+        PyList_CheckExact(want) ? PyList_GET_SIZE(want) : PySet_GET_SIZE(want);
     if (!PyAnySet_Check(BASE) || PySet_GET_SIZE(BASE) != size)
         return false;
-    for (; _PySet_NextEntry(BASE, &at, &item, &hash); n++)
-        if (ordered ? !const_same(item, PyTuple_GET_ITEM(want, n)) : !among(item, want))
+    while (_PySet_NextEntry(BASE, &at, &item, &hash))
+        if (!among(item, want))
             return false;
     return true;
 }

@@ -69,9 +69,13 @@ static bool type_changes(PyObject *obj)
     return (Py_TYPE(obj)->tp_flags & Py_TPFLAGS_HEAPTYPE) || PyModule_Check(obj);
 }
 
-static uint32_t constant(Freezer *f, PyObject *obj)
+/* found: the program has it, which was met without a place to read it from. So are classes: those that a trace makes are no constants. */
+static uint32_t constant(Freezer *f, PyObject *obj, bool found)
 {
-    pins_own(&f->pins, obj);
+    if (found || PyType_Check(obj))
+        pins_pin(&f->pins, obj);
+    else
+        pins_own(&f->pins, obj);
     return reg_new(
         f, (Reg){ .init = obj, .known = type_changes(obj) ? NULL : Py_TYPE(obj) });
 }
@@ -92,7 +96,7 @@ static void *payload(Freezer *f, const void *from, size_t size)
 
 static void *key_payload(Freezer *f, PyObject *key)
 {
-    KeyRef k = { pins_own(&f->pins, key), PyObject_Hash(key) };
+    KeyRef k = { pins_key(&f->pins, key), PyObject_Hash(key) };
     f->failed |= k.hash == -1;
     return payload(f, &k, sizeof k);
 }
@@ -215,7 +219,7 @@ static void load_step(Freezer *f, Source *s, uint32_t b)
 {
     uint32_t r;
     if (s->kind == SRC_CONST)
-        r = constant(f, s->key);
+        r = constant(f, s->key, s->index == FOUND);
     else {
         Check c = load_of(f, s, b);
         if (f->failed)
@@ -247,7 +251,7 @@ static uint32_t eval_new(Freezer *f, Expr *e)
     Check c = { .q = t };
     uint32_t r;
     switch ((ExprKind)e->kind) {
-    case EX_CONST: return constant(f, e->value);
+    case EX_CONST: return constant(f, e->value, false);
     case EX_LEAF:
         r = load(f, e->src);
         ask_type(f, r, t);
@@ -497,19 +501,9 @@ static Do instance_form(GuardKind kind)
 /* What is kept of the object a container is compared with: a state that nobody changes. */
 static PyObject *snapshot(Freezer *f, GuardKind kind, PyObject *obj)
 {
-    PyObject *copy;
-    if (kind == GUARD_KEYS && !PyTuple_CheckExact(obj))
-        copy = PySequence_Tuple(obj);
-    else if (kind == GUARD_SETEQ && PySet_Check(obj))
-        copy = PyFrozenSet_New(obj);
-    else
-        return pins_own(&f->pins, obj);
-    f->failed |= copy == NULL;
-    if (copy) {
-        pins_own(&f->pins, copy);
-        Py_DECREF(copy);
-    }
-    return copy;
+    return kind == GUARD_KEYS    ? pins_members(&f->pins, obj, true)
+           : kind == GUARD_SETEQ ? pins_members(&f->pins, obj, PyTuple_CheckExact(obj))
+                                 : pins_own(&f->pins, obj);
 }
 
 static void container(Freezer *f, const Guard *g)

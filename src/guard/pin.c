@@ -9,6 +9,7 @@
  * objects", and it cannot form a cycle through code objects unless they lead back to it.
  */
 #include "guard/program.h"
+#include "base/map.h"
 #include "base/same.h"
 
 /* -- Lives ------------------------------------------------------------------ */
@@ -118,6 +119,58 @@ void *pins_pin(Pins *p, PyObject *obj)
     return obj;
 }
 
+/* -- Keys and members ------------------------------------------------------- */
+
+void *pins_key(Pins *p, PyObject *obj)
+{
+    return key_plain(obj) ? pins_own(p, obj) : pins_pin(p, obj);
+}
+
+/* A weak reference to obj if that is possible and sensible, else obj. New reference. */
+static PyObject *weak_or_self(PyObject *obj)
+{
+    if (!weakly(obj) || lasting(obj))
+        return Py_NewRef(obj);
+    return PyWeakref_NewRef(obj, NULL);
+}
+
+static bool all_plain(PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (!key_plain(PyList_GET_ITEM(list, i)))
+            return false;
+    return true;
+}
+
+/* Objects in it give way to weak references. */
+static bool loosen(Pins *p, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        PyObject *obj = PyList_GET_ITEM(list, i);
+        if (key_plain(obj))
+            continue;
+        PyObject *kept = weak_or_self(obj);
+        if (kept == NULL)
+            return false;
+        pins_pin(p, obj);
+        PyList_SetItem(list, i, kept);
+    }
+    return !p->failed;
+}
+
+PyObject *pins_members(Pins *p, PyObject *members, bool in_order)
+{
+    PyObject *list = PySequence_List(members);
+    bool plain = list && all_plain(list);
+    PyObject *kept = list == NULL || (!plain && !loosen(p, list)) ? NULL
+                     : in_order                                   ? PyList_AsTuple(list)
+                     : plain                                      ? PyFrozenSet_New(list)
+                                                                  : Py_NewRef(list);
+    Py_XDECREF(list);
+    keep(p, kept);
+    return kept;
+}
+
 /* -- Values in classes ------------------------------------------------------ */
 
 /* Descriptors that cannot be referred to weakly, and the functions in them. */
@@ -146,21 +199,6 @@ static bool c_descriptor(PyObject *o)
            t == &PyClassMethodDescr_Type;
 }
 
-/* A weak reference to obj if that is possible and sensible, else obj. New reference. */
-static PyObject *weak_or_self(PyObject *obj)
-{
-    if (!weakly(obj) || lasting(obj))
-        return Py_NewRef(obj);
-    return PyWeakref_NewRef(obj, NULL);
-}
-
-static bool is_it(PyObject *kept, PyObject *value)
-{
-    if (!PyWeakref_CheckRefExact(kept))
-        return kept == value;
-    return value != Py_None && PyWeakref_GET_OBJECT(kept) == value;
-}
-
 /* New tuple of what is kept of each part. */
 static PyObject *keep_parts(PyObject *value, const char *const *names)
 {
@@ -181,7 +219,7 @@ static bool parts_hold(PyObject *kept, PyObject *value, const char *const *names
 {
     for (Py_ssize_t i = 0; i < 3 && names[i]; i++) {
         PyObject *part = PyObject_GetAttrString(value, names[i]);
-        bool same = part && is_it(PyTuple_GET_ITEM(kept, i), part);
+        bool same = part && kept_is(PyTuple_GET_ITEM(kept, i), part);
         Py_XDECREF(part); /* the descriptor still owns it */
         if (!same) {
             PyErr_Clear();
@@ -242,7 +280,7 @@ bool attr_holds(const ClassAttr *attr, PyObject *value)
     if (value == NULL || attr->kind == ATTR_ABSENT)
         return value == NULL && attr->kind == ATTR_ABSENT;
     switch (attr->kind) {
-    case ATTR_WEAK: return is_it(attr->obj, value);
+    case ATTR_WEAK: return kept_is(attr->obj, value);
     case ATTR_PARTS:
         return (void *)Py_TYPE(value) == attr->owner &&
                parts_hold(attr->obj, value, parts_of(attr->owner));

@@ -149,6 +149,11 @@ void pins_drop(Pins *p); /* after a failure, or once `held` has been taken over 
 void *pins_own(Pins *p, PyObject *obj); /* gives obj back */
 /* Makes comparing with obj by address right: owns it, or has `life` end with it. */
 void *pins_pin(Pins *p, PyObject *obj);
+/* The same for a key or member: constants are owned. */
+void *pins_key(Pins *p, PyObject *obj);
+/* A tuple, if in order, else a frozenset, or a list if not all are constants; with weak references (base/same.h) in place of what
+ * should not be owned. Borrowed, NULL: failed. */
+PyObject *pins_members(Pins *p, PyObject *members, bool in_order);
 /* Fills in kind, obj and owner. */
 void pins_attr(Pins *p, ClassAttr *attr, PyObject *value);
 bool attr_holds(const ClassAttr *attr, PyObject *value);

@@ -314,7 +314,7 @@ static PyObject *instance_of(PyObject *what)
     return exc;
 }
 
-/* Of `raise … from cause`; the cause is stored even if it is None. */
+/* Of `raise … from cause`; the cause is stored even if it is None, and what a class gives whatever it is. */
 static bool set_cause(PyObject *exc, PyObject *cause)
 {
     PyObject *fixed = NULL;
@@ -322,14 +322,6 @@ static bool set_cause(PyObject *exc, PyObject *cause)
         fixed = PyObject_CallNoArgs(cause);
         if (fixed == NULL)
             return false;
-        if (!PyExceptionInstance_Check(fixed)) {
-            PyErr_Format(
-                PyExc_TypeError,
-                "calling %R should have returned an instance of BaseException, not %R",
-                cause, Py_TYPE(fixed));
-            Py_DECREF(fixed);
-            return false;
-        }
     } else if (PyExceptionInstance_Check(cause)) {
         fixed = Py_NewRef(cause);
     } else if (cause != Py_None) {
@@ -351,9 +343,10 @@ Outcome real_raise_varargs(Real *r)
         PyErr_SetString(PyExc_RuntimeError, "No active exception to reraise");
         return RAISED;
     }
-    PyObject *exc = instance_of(peek(r, n));
-    if (exc != NULL && (n < 2 || set_cause(exc, peek(r, 1))))
-        PyErr_SetObject((PyObject *)Py_TYPE(exc), exc);
+    PyObject *what = peek(r, n), *exc = instance_of(what);
+    if (exc != NULL &&
+        (n < 2 || set_cause(exc, peek(r, 1)))) /* of the class that was named */
+        PyErr_SetObject(exc == what ? (PyObject *)Py_TYPE(exc) : what, exc);
     Py_XDECREF(exc);
     drop(r, n);
     return RAISED;

@@ -17,16 +17,19 @@ typedef enum {
     SRC_COUNT
 } SrcKind;
 
+/* A CONST that the program has, which was met without a place to read it from: entries do not own it. */
+enum { FOUND = 1 };
+
 typedef struct Source Source;
 struct Source {
     SrcKind kind;
     uint32_t id;
-    Source *base;  /* NULL for roots */
-    PyObject *key; /* ATTR, ITEM … : interned str or constant key; CONST: the object */
-    Py_ssize_t index;
-    Source *chain;   /* hash chain of the table */
-    uintptr_t asked; /* bit set of GuardKind; journalled */
-    uintptr_t last;  /* 1 + index of the last guard on this source, chained; journalled */
+    Source *base;     /* NULL for roots */
+    PyObject *key;    /* ATTR, ITEM … : interned str or constant key; CONST: the object */
+    Py_ssize_t index; /* of an element; CONST: FOUND, or 0 */
+    Source *chain;    /* hash chain of the table */
+    uintptr_t asked;  /* bit set of GuardKind; journalled */
+    uintptr_t last; /* 1 + index of the last guard on this source, chained; journalled */
     uintptr_t npreds; /* predicates this source is a leaf of; journalled */
     PyObject *
         hint; /* the object found there while tracing, borrowed from the trace; may be NULL */

@@ -7,14 +7,15 @@
 #include "trace/run.h"
 #include "var/consts.h"
 #include "var/names.h"
+#include "var/type.h"
 
 /* -- Raising -------------------------------------------------------------------------- */
 
 /* The exception being handled, or NULL; that there was none at the start is a fact about the caller. */
 Status except_handled(Tx *tx, Var **out)
 {
-    *out = tx->handled;
-    if (tx->handled != NULL || tx->handled0 != NULL)
+    *out = tx->handled ? tx->handled : tx->inherited;
+    if (*out != NULL || tx->handled0 != NULL)
         return ST_OK;
     Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
     TRY_PTR(src);
@@ -29,7 +30,7 @@ static Status context_of(Tx *tx, Var **v)
 
 /* As _PyErr_SetObject: what is being handled becomes the context, and a chain of contexts never runs in a circle. Existing
  * exceptions end the walk: none of them knows one that the trace makes. */
-static Status chain(Tx *tx, ExcVar *exc)
+Status except_chain(Tx *tx, ExcVar *exc)
 {
     Var *handled;
     TRY(except_handled(tx, &handled));
@@ -58,15 +59,37 @@ static Status chain(Tx *tx, ExcVar *exc)
     return ST_OK;
 }
 
-Status raise_var(Tx *tx, Var *exc)
+static void raise_here(Tx *tx, Var *exc)
 {
     if (exc->kind == &kind_exc) {
         SET(tx, AS(ExcVar, exc)->raised, 1);
         SET(tx, AS(ExcVar, exc)->tb, ++tx->tracebacks);
-        TRY(chain(tx, AS(ExcVar, exc)));
     }
     tx->exc = exc;
+}
+
+Status raise_var(Tx *tx, Var *exc)
+{
+    raise_here(tx, exc);
+    if (exc->kind == &kind_exc)
+        TRY(except_chain(tx, AS(ExcVar, exc)));
     return ST_RAISE;
+}
+
+Status except_pass(Tx *tx, Var *exc)
+{
+    if (exc->kind != &kind_exc)
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "throw of an existing %s",
+                           exc->type->tp_name);
+    raise_here(tx, exc);
+    return ST_RAISE;
+}
+
+/* As gen_send_ex: only what the generator itself is handling becomes the context. */
+Status except_throw(Tx *tx, Var *exc)
+{
+    Status st = except_pass(tx, exc);
+    return st == ST_RAISE && tx->handled ? raise_var(tx, exc) : st;
 }
 
 Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
@@ -80,6 +103,7 @@ Status exc_new(Tx *tx, PyTypeObject *cls, Var **args, Py_ssize_t n, Var **out)
     TRY_PTR(e->args->items);
     if (n)
         memcpy(e->args->items, args, (size_t)n * sizeof(Var *));
+    e->made = e->args;
     *out = &e->v;
     return ST_OK;
 }
@@ -187,31 +211,84 @@ static bool is_exception_class(Var *v)
            PyType_IsSubtype((PyTypeObject *)v->real, (PyTypeObject *)PyExc_BaseException);
 }
 
-static Status instance_of(Tx *tx, Var *exc, Var **out)
+/* What a class gives when it is called without arguments. */
+static Status called(Tx *tx, Var *cls, Var **out)
+{
+    TRY(var_call0(tx, cls, out));
+    return var_real(tx, out);
+}
+
+bool except_is(const Var *v)
+{
+    return v->type && PyType_IsSubtype(v->type, (PyTypeObject *)PyExc_BaseException);
+}
+
+Status except_instance(Tx *tx, Var *cls, Var *exc, bool by_name)
+{
+    PyTypeObject *t = (PyTypeObject *)cls->real;
+    if (except_is(exc))
+        return PyType_IsSubtype(exc->type, t)
+                   ? ST_OK
+                   : graph_break(tx, BRK_UNKNOWN_TYPE, "a call of %s that gives a %s",
+                                 t->tp_name, exc->type->tp_name);
+    PyObject *shown[2];
+    Var *texts[2], *kind;
+    TRY(wrap_pinned(tx, (PyObject *)exc->type, NULL, &kind));
+    TRY(var_repr(tx, cls, &texts[0]));
+    TRY(by_name ? const_str(tx, exc->type->tp_name, &texts[1])
+                : var_repr(tx, kind, &texts[1]));
+    for (int i = 0; i < 2; i++) {
+        TRY(var_const(tx, texts[i], &shown[i]));
+        if (shown[i] == NULL)
+            return graph_break(tx, BRK_UNKNOWN_TYPE, "raise of a %s", exc->type->tp_name);
+    }
+    return raise_type(tx, PyExc_TypeError,
+                      "calling %U should have returned an instance of BaseException, "
+                      "not %U",
+                      shown[0], shown[1]);
+}
+
+/* As do_raise: of a class, what it gives. */
+static Status raised_of(Tx *tx, Var *exc, Var **out)
 {
     TRY(var_real(tx, &exc));
-    if (is_exception_class(exc))
-        TRY(var_call0(tx, exc, &exc));
-    TRY(var_real(tx, &exc));
-    if (!PyType_IsSubtype(exc->type, (PyTypeObject *)PyExc_BaseException))
-        return raise_type(tx, PyExc_TypeError,
-                          "exceptions must derive from BaseException");
+    if (is_exception_class(exc)) {
+        TRY(called(tx, exc, out));
+        return except_instance(tx, exc, *out, false);
+    }
     *out = exc;
+    return except_is(exc) ? ST_OK
+                          : raise_type(tx, PyExc_TypeError,
+                                       "exceptions must derive from BaseException");
+}
+
+static Status cause_of(Tx *tx, Var *cause, Var **out)
+{
+    TRY(var_real(tx, &cause));
+    *out = cause;
+    if (cause == tx->none)
+        *out = NULL;
+    else if (is_exception_class(cause)) {
+        TRY(called(tx, cause, out));
+        if (!except_is(*out))
+            return graph_break(tx, BRK_UNKNOWN_TYPE, "a cause that is a %s",
+                               (*out)->type->tp_name);
+    } else if (!except_is(cause))
+        return raise_type(tx, PyExc_TypeError,
+                          "exception causes must derive from BaseException");
     return ST_OK;
 }
 
 Status except_raise(Tx *tx, Var *exc, Var *cause)
 {
-    TRY(instance_of(tx, exc, &exc));
+    TRY(raised_of(tx, exc, &exc));
     if (exc->kind != &kind_exc)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "raise of an existing %s",
                            exc->type->tp_name);
     if (cause != NULL) {
-        TRY(var_real(tx, &cause));
-        if (cause != tx->none)
-            TRY(instance_of(tx, cause, &cause));
+        TRY(cause_of(tx, cause, &cause));
         ExcVar *e = AS(ExcVar, exc);
-        SET(tx, e->cause, cause == tx->none ? NULL : cause);
+        SET(tx, e->cause, cause);
         SET(tx, e->suppress, 1);
     }
     return raise_var(tx, exc);
@@ -329,6 +406,7 @@ static Status generator_ends(Tx *tx, Frame *f)
     if (st == ST_RAISE && tx->exc->kind == &kind_exc) {
         SET(tx, AS(ExcVar, tx->exc)->cause, cause);
         SET(tx, AS(ExcVar, tx->exc)->context, cause);
+        SET(tx, AS(ExcVar, tx->exc)->suppress, 1);
     }
     return st;
 }
@@ -360,9 +438,9 @@ Status except_unwind(Tx *tx, Frame *base)
 Status op_push_exc_info(Tx *tx, Frame *f, const Ins *in)
 {
     Var *exc = pop(tx, f);
-    Var *handled;
+    Var *handled; /* who asks is told; the frame remembers its own */
     TRY(except_handled(tx, &handled));
-    TRY(push(tx, f, handled && handled != tx->inherited ? handled : tx->none));
+    TRY(push(tx, f, tx->handled ? tx->handled : tx->none));
     TRY(push(tx, f, exc));
     SET(tx, tx->handled, exc);
     return ST_OK;
@@ -372,7 +450,7 @@ Status op_pop_except(Tx *tx, Frame *f, const Ins *in)
 {
     Var *v = pop(tx, f);
     TRY(var_real(tx, &v));
-    SET(tx, tx->handled, v == tx->none ? tx->inherited : v);
+    SET(tx, tx->handled, v == tx->none ? NULL : v);
     bool goes_on = f->code->ins[f->pc].op ==
                    OP_RERAISE; /* the clean-up of a handler that did not take it */
     if (tx->held && tx->nested == 0 && tx->handled == tx->hold_handled && !goes_on)
@@ -397,7 +475,7 @@ Status op_raise_varargs(Tx *tx, Frame *f, const Ins *in)
     TRY(except_handled(tx, &handled));
     if (handled == NULL)
         return raise_type(tx, PyExc_RuntimeError, "No active exception to reraise");
-    tx->exc = tx->handled;
+    tx->exc = handled;
     return ST_RAISE;
 }
 
@@ -429,8 +507,7 @@ static Status bound_special(Tx *tx, Var *mgr, PyObject *name, Var **out)
                           "'%s' object does not support the context manager protocol%s",
                           mgr->type->tp_name,
                           name == str___exit__ ? " (missed __exit__ method)" : "");
-    return f->kind == &kind_builtin ? builtin_new(tx, f->real, mgr, out)
-                                    : method_new(tx, f, mgr, out);
+    return attr_bind_special(tx, mgr, f, out);
 }
 
 Status op_before_with(Tx *tx, Frame *f, const Ins *in)

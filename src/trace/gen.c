@@ -32,7 +32,7 @@ static Status reenter(Tx *tx, GenVar *g)
     return ST_OK;
 }
 
-/* The generator's own handled exception, or that of who resumes it. */
+/* What is handled outside of the generator while its own takes its place. */
 typedef struct Outer {
     Var *handled, *inherited;
 } Outer;
@@ -40,15 +40,15 @@ typedef struct Outer {
 static Outer handled_enter(Tx *tx, GenVar *g)
 {
     Outer o = { tx->handled, tx->inherited };
-    SET(tx, tx->inherited, o.handled);
-    if (g->exc_saved)
-        SET(tx, tx->handled, g->exc_saved);
+    if (o.handled != NULL)
+        SET(tx, tx->inherited, o.handled);
+    SET(tx, tx->handled, g->exc_saved);
     return o;
 }
 
 static void handled_leave(Tx *tx, GenVar *g, Outer o)
 {
-    SET(tx, g->exc_saved, tx->handled == tx->inherited ? NULL : tx->handled);
+    SET(tx, g->exc_saved, tx->handled);
     SET(tx, tx->handled, o.handled);
     SET(tx, tx->inherited, o.inherited);
 }
@@ -60,7 +60,7 @@ static Status run(Tx *tx, GenVar *g, Var *exc, Var **out)
     Status st = ST_OK;
     Var *v = NULL;
     if (exc != NULL) {
-        st = except_raise(tx, exc, NULL);
+        st = except_throw(tx, exc);
         tx->nested++;
         if (st == ST_RAISE)
             st = except_unwind(tx, g->frame);
@@ -193,10 +193,70 @@ static Status delegate_done(Tx *tx, GenVar *g, Var *value, Var *exc, Var **out)
     return run(tx, g, exc, out);
 }
 
-static bool is_exit(Var *exc)
+/* What is thrown: as throw() was given it, `exc` a class or an instance. */
+typedef struct Thrown {
+    Var *exc, *value, *tb; /* value and tb: NULL if not given */
+} Thrown;
+
+static bool is_class(const Var *v)
 {
-    PyTypeObject *t = exc->kind == &kind_class ? (PyTypeObject *)exc->real : exc->type;
-    return PyType_IsSubtype(t, (PyTypeObject *)PyExc_GeneratorExit);
+    return v->kind == &kind_class && v->real && PyExceptionClass_Check(v->real);
+}
+
+static bool is_exit(const Thrown *t)
+{
+    PyTypeObject *type = is_class(t->exc) ? (PyTypeObject *)t->exc->real : t->exc->type;
+    return PyType_IsSubtype(type, (PyTypeObject *)PyExc_GeneratorExit);
+}
+
+/* As _PyErr_CreateException. */
+static Status create(Tx *tx, Var *cls, Var *value, Var **out)
+{
+    Var **items;
+    Py_ssize_t n = value ? 1 : 0;
+    items = &value;
+    if (value && PyType_HasFeature(value->type, Py_TPFLAGS_TUPLE_SUBCLASS))
+        TRY(var_unpack(tx, var_content(value) ? var_content(value) : value, &items, &n));
+    TRY(var_call(tx, cls, &(Args){ .v = items, .n = (int)n }, out));
+    TRY(var_real(tx, out));
+    return except_instance(tx, cls, *out, true);
+}
+
+/* What making the exception raises is thrown in its place. */
+static Status normalize(Tx *tx, Var *cls, Var *value, Var **out)
+{
+    if (value && except_is(value) &&
+        PyType_IsSubtype(value->type, (PyTypeObject *)cls->real)) {
+        *out = value;
+        return ST_OK;
+    }
+    Status st = create(tx, cls, value, out);
+    if (st != ST_RAISE)
+        return st;
+    *out = tx->exc;
+    exc_clear(tx);
+    return ST_OK;
+}
+
+/* As _gen_throw does at throw_here. */
+static Status check(Tx *tx, const Thrown *t, Var **out)
+{
+    PyTypeObject *tb = t->tb ? t->tb->type : &PyTraceBack_Type;
+    if (tb != &PyTraceBack_Type)
+        return raise_type(tx, PyExc_TypeError,
+                          "throw() third argument must be a traceback object");
+    if (is_class(t->exc))
+        return normalize(tx, t->exc, t->value, out);
+    if (!except_is(t->exc))
+        return raise_type(tx, PyExc_TypeError,
+                          "exceptions must be classes or instances deriving from "
+                          "BaseException, not %s",
+                          t->exc->type->tp_name);
+    if (t->value)
+        return raise_type(tx, PyExc_TypeError,
+                          "instance exception may not have a separate value");
+    *out = t->exc;
+    return ST_OK;
 }
 
 /* As gen_close_iter. */
@@ -212,40 +272,50 @@ static Status close_delegate(Tx *tx, Var *under)
     return close ? var_call0(tx, close, &ignored) : ST_OK;
 }
 
-static Status throw_here(Tx *tx, GenVar *g, Var *exc, Var **out)
+static Status throw_here(Tx *tx, GenVar *g, const Thrown *t, Var **out)
 {
+    Var *exc;
+    TRY(check(tx, t, &exc));
+    if (g->state == GEN_DONE)
+        return except_pass(tx, exc);
     TRY(reenter(tx, g));
     return run(tx, g, exc, out);
 }
 
 /* GeneratorExit closes the delegate first; what that raises takes its place. */
-static Status exit_below(Tx *tx, GenVar *g, Var *under, Var *exc, Var **out)
+static Status exit_below(Tx *tx, GenVar *g, Var *under, const Thrown *t, Var **out)
 {
+    Thrown raised = { 0 };
     SET(tx, g->state, GEN_RUNNING);
     Status st = close_delegate(tx, under);
     SET(tx, g->state, GEN_SUSPENDED);
     if (st == ST_RAISE) {
-        exc = tx->exc;
+        raised.exc = tx->exc;
+        t = &raised;
         exc_clear(tx);
         st = ST_OK;
     }
     TRY(st);
-    return throw_here(tx, g, exc, out);
+    return throw_here(tx, g, t, out);
 }
 
-static Status throw_below(Tx *tx, GenVar *g, Var *under, Var *exc, Var **out)
+static Status throw_into(Tx *tx, GenVar *g, const Thrown *t, Var **out);
+
+/* What was given is passed on, up to the first that was not. */
+static Status throw_below(Tx *tx, GenVar *g, Var *under, const Thrown *t, Var **out)
 {
-    Var *throw = NULL, *v = NULL;
+    Var *throw = NULL, *v = NULL, *parts[3] = { t->exc, t->value, t->tb };
+    Args a = { .v = parts, .n = t->value == NULL ? 1 : t->tb == NULL ? 2 : 3 };
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString("throw"));
     TRY_PTR(name);
     if (under->kind != &kind_gen) {
         TRY(var_getattr_opt(tx, under, name, &throw));
         if (throw == NULL)
-            return throw_here(tx, g, exc, out);
+            return throw_here(tx, g, t, out);
     }
     SET(tx, g->state, GEN_RUNNING);
     Status st =
-        throw ? var_call1(tx, throw, exc, &v) : gen_throw(tx, AS(GenVar, under), exc, &v);
+        throw ? var_call(tx, throw, &a, &v) : throw_into(tx, AS(GenVar, under), t, &v);
     SET(tx, g->state, GEN_SUSPENDED);
     if (st == ST_OK && v != NULL) {
         *out = v;
@@ -275,19 +345,22 @@ Status gen_ended(Tx *tx, Var **value, Var **raised)
     return var_getattr(tx, exc, name, value);
 }
 
-Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out)
+static Status throw_into(Tx *tx, GenVar *g, const Thrown *t, Var **out)
 {
     Var *under = delegate_of(g);
-    TRY(var_real(tx, &exc));
-    if (g->state == GEN_DONE)
-        return except_raise(tx, exc, NULL);
     if (g->state == GEN_RUNNING)
         return raise_type(tx, PyExc_ValueError, "generator already executing");
     if (under == NULL)
-        return throw_here(tx, g, exc, out);
+        return throw_here(tx, g, t, out);
     TRY(var_real(tx, &under));
-    return is_exit(exc) ? exit_below(tx, g, under, exc, out)
-                        : throw_below(tx, g, under, exc, out);
+    return is_exit(t) ? exit_below(tx, g, under, t, out)
+                      : throw_below(tx, g, under, t, out);
+}
+
+Status gen_throw(Tx *tx, GenVar *g, Var *exc, Var **out)
+{
+    TRY(var_real(tx, &exc));
+    return throw_into(tx, g, &(Thrown){ .exc = exc }, out);
 }
 
 Status gen_close(Tx *tx, GenVar *g)
@@ -298,6 +371,7 @@ Status gen_close(Tx *tx, GenVar *g)
         return ST_OK;
     }
     TRY(exc_new(tx, (PyTypeObject *)PyExc_GeneratorExit, NULL, 0, &exc));
+    TRY(except_chain(tx, AS(ExcVar, exc)));
     Status st = gen_throw(tx, g, exc, &v);
     if (st == ST_RAISE &&
         (exc_matches(tx, PyExc_GeneratorExit) || exc_matches(tx, PyExc_StopIteration))) {
@@ -363,18 +437,27 @@ static Status send_(Tx *tx, const Args *a, Var **out)
     return finish(tx, v, out);
 }
 
+/* An argument of throw(); NULL: None, or not given. */
+static Status given(Tx *tx, const Args *a, int i, Var **out)
+{
+    *out = a->n > i ? a->v[i] : tx->none;
+    TRY(var_real(tx, out));
+    if (*out == tx->none)
+        *out = NULL;
+    return ST_OK;
+}
+
 static Status throw_(Tx *tx, const Args *a, Var **out)
 {
     GenVar *g;
-    Var *v, *exc = a->v[1];
+    Var *v;
+    Thrown t;
     TRY(gen_of(tx, a, &g));
-    if (a->n > 2) { /* (type, value, traceback) */
-        Var *value = a->v[2];
-        TRY(var_real(tx, &value));
-        if (value != tx->none)
-            exc = value;
-    }
-    TRY(gen_throw(tx, g, exc, &v));
+    TRY(given(tx, a, 1, &t.exc));
+    TRY(given(tx, a, 2, &t.value));
+    TRY(given(tx, a, 3, &t.tb));
+    t.exc = t.exc ? t.exc : tx->none;
+    TRY(throw_into(tx, g, &t, &v));
     return finish(tx, v, out);
 }
 

@@ -33,6 +33,15 @@ Status except_unwind(Tx *tx, Frame *base);
 bool except_caught(Tx *tx, Frame *base);
 /* exc: an instance or a class; what `raise exc from cause` does. */
 Status except_raise(Tx *tx, Var *exc, Var *cause);
+/* The instance is raised, and gets no context. */
+Status except_pass(Tx *tx, Var *exc);
+/* It is thrown into a generator, which is entered already. */
+Status except_throw(Tx *tx, Var *exc);
+/* What is being handled becomes the context. */
+Status except_chain(Tx *tx, ExcVar *exc);
+bool except_is(const Var *v);
+/* What the exception class has given when called: raises if it is no exception. by_name: that tells the type of it by its name. */
+Status except_instance(Tx *tx, Var *cls, Var *exc, bool by_name);
 Status except_matches(Tx *tx, Var *exc, Var *cls, bool *yes);
 
 /* A jump that is taken if bool(cond) is `jumps_if`. *known: one side raises, and *truth leads to the other. */

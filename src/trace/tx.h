@@ -66,6 +66,14 @@ typedef struct CacheHit {
     Args args;
 } CacheHit;
 
+/* A cache that was filled while tracing; taken back if the call that did it is not in the trace that comes to run. */
+typedef struct CacheFill {
+    struct CacheFill *before;
+    PyObject *wrapper, *keys;      /* keys: list of those that are new */
+    Py_ssize_t hits, misses, size; /* size: of the cache, before */
+    uintptr_t kept;                /* journalled */
+} CacheFill;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -74,9 +82,12 @@ struct Tx {
     GuardList guards;
     Graph graph;
     PtrMap wrapped;   /* existing object -> Var: aliases meet here */
+    PtrMap wholes;    /* list, dict or set content of a new instance -> the instance */
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
+    CacheFill *fills;            /* all of them, the last first: rewinding leaves them */
+    VEC(PyObject *) called;      /* wrappers of lru_cache that closed code calls */
     VEC(GenVar *) gens;          /* generators made by the trace */
     VEC(struct WeakVar *) weaks; /* weak references made by the trace */
     size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
@@ -94,11 +105,11 @@ struct Tx {
     uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
-    Var *handled;   /* sys.exc_info() of the traced program; NULL: none. journalled */
-    Var *inherited; /* `handled` of who resumed the generator that runs: its own handlers start from nothing. journalled */
-    Var *handled0;  /* the same when the trace began */
-    bool resumed;   /* it began behind a break: the frame is the only home of its slots */
-    Var *result;    /* value of the frame that returned last */
+    Var *handled;         /* what the running frames handle; NULL: nothing. journalled */
+    Var *inherited; /* in a generator: what is handled where it was resumed; NULL: nothing. journalled */
+    Var *handled0; /* the same when the trace began */
+    bool resumed;  /* it began behind a break: the frame is the only home of its slots */
+    Var *result;   /* value of the frame that returned last */
     Break brk;
     struct Opened *
         opened; /* operators in Python that keep state: what they may have changed. journalled */

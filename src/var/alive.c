@@ -96,6 +96,7 @@ static void meet_func(Mark *m, FuncVar *f)
 static void meet_exc(Mark *m, ExcVar *x)
 {
     meet(m, (Var *)x->args);
+    meet(m, (Var *)x->made);
     meet(m, (Var *)x->excs);
     meet(m, x->cause);
     meet(m, x->context);
@@ -185,6 +186,7 @@ static void meet_roots(Mark *m, Var *value)
         meet_frame(m, tx->root);
     meet(m, value);
     meet(m, tx->handled);
+    meet(m, tx->inherited);
     meet(m, tx->exc);
     meet_all(m, tx->dirty.v, tx->dirty.n);
 }

@@ -9,6 +9,7 @@
 #include "trace/tx.h"
 #include "var/container.h"
 #include "var/exc.h"
+#include "var/made.h"
 #include "var/names.h"
 #include "var/namespace.h"
 #include "var/type.h"
@@ -85,6 +86,17 @@ bool attr_is_data(PyObject *descr)
     return Py_TYPE(descr)->tp_descr_set != NULL;
 }
 
+/* Does it come before what the instance itself has? One that can only be set does not. */
+Status attr_overrides(Tx *tx, PyObject *descr, bool *yes)
+{
+    PyTypeObject *t = Py_TYPE(descr);
+    PyObject *ignored;
+    *yes = t->tp_descr_get != NULL && t->tp_descr_set != NULL;
+    if (!t->tp_descr_set || *yes || !(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    return type_lookup(tx, t, str___get__, &ignored); /* guards that it stays so */
+}
+
 /* A part of a descriptor object of an exact built-in type (fget, __func__ …). */
 static Status descr_part(Tx *tx, Var *dv, PyObject *descr, PyObject *part, Var **out)
 {
@@ -138,6 +150,8 @@ static Status member_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     if (v->kind == &kind_tuple)
         return structseq_get(tx, AS(TupleVar, v), descr, name, out);
     if (v->kind != &kind_object)
@@ -182,6 +196,8 @@ static Status member_drop(Tx *tx, Var *v, PyObject *descr, PyObject *name)
 
 static Status member_set(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var *value)
 {
+    if (v->kind == &kind_exc)
+        return exc_field_set(tx, v, descr, name, value);
     if (v->kind != &kind_object)
         return graph_break(tx, BRK_NO_SLOT, "slot '%U' of %s", name, v->kind->name);
     if (((PyMemberDescrObject *)descr)->d_member->type != T_OBJECT_EX)
@@ -269,6 +285,8 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
     }
     if (name == str___class__)
         return class_of(tx, v->type, v, out);
+    if (v->kind == &kind_exc)
+        return exc_field_get(tx, v, descr, name, out);
     Var *c = content_with(v, descr);
     if (c != NULL)
         return c->kind->getattr(tx, c, name, out);
@@ -283,91 +301,164 @@ static Status getset_get(Tx *tx, Var *v, PyObject *descr, PyObject *name, Var **
                                           v->type->tp_name);
 }
 
-static Status python_get(Tx *tx, Var *v, PyTypeObject *owner, Var *dv, Var **out)
+/* Where a class attribute was found: of v itself if that is the class, else of an instance or the subject of a class method. */
+typedef struct Bound {
+    Var *v;
+    PyTypeObject *owner;
+    bool on_class;
+    PyObject *name;
+} Bound;
+
+/* What __get__ is told to be the class. */
+static Status owner_of(Tx *tx, const Bound *b, Var **out)
 {
-    Var *args[2], *get;
-    TRY(var_special(tx, dv, str___get__, &get));
-    args[0] = v && v->kind != &kind_class ? v : v ? tx->none : tx->none;
-    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &args[1]));
-    return var_call_special(tx, dv, "__get__", args, 2, out);
+    if (b->v->kind == &kind_class && b->owner == (PyTypeObject *)b->v->real) {
+        *out = b->v;
+        return ST_OK;
+    }
+    return class_of(tx, b->owner, b->owner == b->v->type ? b->v : NULL, out);
 }
 
-static Status bind_classmethod(Tx *tx, Var *v, PyTypeObject *owner, Var *dv,
-                               PyObject *descr, Var **out)
+/* A class without the method that its type had a slot for is none of Python's: its values are no descriptors. */
+static Status python_get(Tx *tx, const Bound *b, Var *dv, Var **out)
+{
+    Var *args[2] = { b->on_class ? tx->none : b->v };
+    TRY(owner_of(tx, b, &args[1]));
+    TRY(var_call_special(tx, dv, "__get__", args, 2, out));
+    if (*out == NULL)
+        *out = dv;
+    return ST_OK;
+}
+
+static Status bind_to(Tx *tx, const Bound *b, PyObject *descr, Var *dv, Var **out);
+
+/* As method_get, wrapperdescr_get and their like: made for instances of another class? */
+static Status applies(Tx *tx, PyObject *descr, Var *v)
+{
+    if (PyType_IsSubtype(v->type, PyDescr_TYPE(descr)))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError,
+                      "descriptor '%U' for '%.100s' objects doesn't apply to a '%.100s' "
+                      "object",
+                      PyDescr_NAME(descr), PyDescr_TYPE(descr)->tp_name, v->type->tp_name);
+}
+
+/* As cm_descr_get: what binds itself is bound to the class. */
+static Status bind_classmethod(Tx *tx, const Bound *b, Var *dv, PyObject *descr, Var **out)
 {
     Var *fn, *cls;
+    PyObject *inner;
     TRY(descr_part(tx, dv, descr, str___func__, &fn));
-    TRY(class_of(tx, owner, v && v->kind != &kind_class ? v : NULL, &cls));
-    if (v && v->kind == &kind_class)
-        cls = v;
-    return method_new(tx, fn, cls, out);
+    TRY(var_real(tx, &fn));
+    TRY(owner_of(tx, b, &cls));
+    if (fn->kind == &kind_func || fn->type->tp_descr_get == NULL)
+        return method_new(tx, fn, cls, out);
+    if (fn->kind == &kind_descr)
+        TRY(made_stand_in(tx, fn, &inner));
+    else
+        inner = fn->real;
+    Bound to = { .v = cls, .owner = (PyTypeObject *)cls->real, .name = b->name };
+    return inner ? bind_to(tx, &to, inner, fn, out) : python_get(tx, &to, fn, out);
 }
 
-static Status no_accessor(Tx *tx, PyTypeObject *owner, PyObject *name, const char *what)
+/* As property_descr_get and property_descr_set for a function that is not there. */
+static Status no_accessor(Tx *tx, Var *v, PyObject *descr, Var *dv, const char *what)
 {
-    PyObject *qualname = tx_hold(tx, PyType_GetQualName(owner));
+    PyObject *qualname = tx_hold(tx, PyType_GetQualName(v->type));
+    PyObject *name =
+        dv->kind == &kind_descr ? AS(DescrVar, dv)->name : cpy_property_name(descr);
     TRY_PTR(qualname);
+    if (name == NULL)
+        return raise_type(tx, PyExc_AttributeError, "property of %R object has no %s",
+                          qualname, what);
     return raise_type(tx, PyExc_AttributeError, "property %R of %R object has no %s",
                       name, qualname, what);
+}
+
+static Status bind_property(Tx *tx, Var *v, PyObject *descr, Var *dv, Var **out)
+{
+    Var *fget;
+    TRY(descr_part(tx, dv, descr, str_fget, &fget));
+    return fget == tx->none ? no_accessor(tx, v, descr, dv, "getter")
+                            : var_call1(tx, fget, v, out);
+}
+
+/* A named tuple's field. */
+static Status bind_field(Tx *tx, Var *v, PyObject *descr, Var **out)
+{
+    PyObject *r = tx_hold(tx, PyObject_CallMethod(descr, "__reduce__", NULL));
+    Var *index;
+    TRY_PTR(r);
+    TRY(const_peek(tx, PyTuple_GET_ITEM(PyTuple_GET_ITEM(r, 1), 0), &index));
+    Var *items = var_content(v); /* not what a __getitem__ of its own says */
+    if (items == NULL || !PyType_IsSubtype(items->type, &PyTuple_Type))
+        return graph_break(tx, BRK_NO_SLOT, "a named tuple's field of %s",
+                           v->type->tp_name);
+    return var_getitem(tx, items, index, out);
+}
+
+static Status bind_to(Tx *tx, const Bound *b, PyObject *descr, Var *dv, Var **out)
+{
+    PyTypeObject *t = Py_TYPE(descr);
+    bool of_c = t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type ||
+                t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type;
+    bool field = strcmp(t->tp_name, "_collections._tuplegetter") == 0,
+         cached = strcmp(t->tp_name, "functools._lru_cache_wrapper") == 0;
+    *out = dv;
+    if (t->tp_descr_get == NULL || t == &PyMethod_Type)
+        return ST_OK;
+    if (t == &PyStaticMethod_Type)
+        return descr_part(tx, dv, descr, str___func__, out);
+    if (t == &PyClassMethod_Type)
+        return bind_classmethod(tx, b, dv, descr, out);
+    if (t == &PyClassMethodDescr_Type) {
+        Var *cls;
+        TRY(owner_of(tx, b, &cls));
+        return builtin_new(tx, descr, cls, out);
+    }
+    if (b->on_class &&
+        (of_c || field || cached || t == &PyFunction_Type || t == &PyProperty_Type))
+        return ST_OK;
+    if (of_c)
+        TRY(applies(tx, descr, b->v));
+    if (t == &PyFunction_Type || cached) /* the cache binds as functions do */
+        return method_new(tx, dv, b->v, out);
+    if (t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type)
+        return builtin_new(tx, descr, b->v, out);
+    if (t == &PyProperty_Type)
+        return bind_property(tx, b->v, descr, dv, out);
+    if (t == &PyMemberDescr_Type)
+        return member_get(tx, b->v, descr, b->name, out);
+    if (t == &PyGetSetDescr_Type)
+        return getset_get(tx, b->v, descr, b->name, out);
+    return field ? bind_field(tx, b->v, descr, out) : python_get(tx, b, dv, out);
 }
 
 Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *descr,
                  Var *dv, Var **out)
 {
-    PyTypeObject *t = Py_TYPE(descr);
-    bool on_class = v->kind == &kind_class && owner == (PyTypeObject *)v->real;
-    if (t == &PyFunction_Type || t == &PyMethodDescr_Type || t == &PyWrapperDescr_Type) {
-        if (on_class) {
-            *out = dv;
-            return ST_OK;
-        }
-        return t == &PyFunction_Type ? method_new(tx, dv, v, out)
-                                     : builtin_new(tx, descr, v, out);
-    }
-    if (t == &PyStaticMethod_Type)
-        return descr_part(tx, dv, descr, str___func__, out);
-    if (t == &PyClassMethod_Type)
-        return bind_classmethod(tx, v, owner, dv, descr, out);
-    if (t == &PyClassMethodDescr_Type) {
-        Var *cls;
-        TRY(class_of(tx, owner, on_class ? NULL : v, &cls));
-        return builtin_new(tx, descr, on_class ? v : cls, out);
-    }
-    if (on_class &&
-        (t == &PyProperty_Type || t == &PyMemberDescr_Type || t == &PyGetSetDescr_Type)) {
-        *out = dv;
+    Bound b = { v, owner, .name = name };
+    b.on_class = v->kind == &kind_class && owner == (PyTypeObject *)v->real;
+    return bind_to(tx, &b, descr, dv, out);
+}
+
+/* A special method that the class of v has: found, and bound if it is not called with v as its first argument. */
+Status attr_bind_special(Tx *tx, Var *v, Var *f, Var **out)
+{
+    PyObject *descr = f->real;
+    Bound b = { v, v->type, .name = str___call__ };
+    *out = f;
+    if (f->type->tp_descr_get == NULL || f->kind == &kind_method)
         return ST_OK;
+    if (f->kind == &kind_descr)
+        TRY(made_stand_in(tx, f, &descr));
+    if (descr == NULL) {
+        return f->kind == &kind_func ? method_new(tx, f, v, out)
+                                     : python_get(tx, &b, f, out);
     }
-    if (t == &PyProperty_Type) {
-        Var *fget;
-        TRY(descr_part(tx, dv, descr, str_fget, &fget));
-        if (fget == tx->none)
-            return no_accessor(tx, owner, name, "getter");
-        return var_call1(tx, fget, v, out);
-    }
-    if (t == &PyMemberDescr_Type)
-        return member_get(tx, v, descr, name, out);
-    if (t == &PyGetSetDescr_Type)
-        return getset_get(tx, v, descr, name, out);
-    if (t->tp_descr_get == NULL) {
-        *out = dv;
-        return ST_OK;
-    }
-    if (strcmp(t->tp_name, "_collections._tuplegetter") == 0) {
-        PyObject *r = tx_hold(tx, PyObject_CallMethod(descr, "__reduce__", NULL));
-        Var *index;
-        TRY_PTR(r);
-        TRY(const_peek(tx, PyTuple_GET_ITEM(PyTuple_GET_ITEM(r, 1), 0), &index));
-        if (on_class) {
-            *out = dv;
-            return ST_OK;
-        }
-        return var_getitem(tx, var_content(v), index, out);
-    }
-    if (strcmp(t->tp_name, "functools._lru_cache_wrapper") ==
-        0) /* binds as functions do */
-        return on_class ? (*out = dv, ST_OK) : method_new(tx, dv, v, out);
-    return python_get(tx, v, owner, dv, out);
+    if (Py_IS_TYPE(descr, &PyMemberDescr_Type) || Py_IS_TYPE(descr, &PyGetSetDescr_Type))
+        b.name = PyDescr_NAME(descr);
+    return bind_to(tx, &b, descr, f, out);
 }
 
 /* -- Lookup ------------------------------------------------------------------------ */
@@ -409,8 +500,11 @@ static Status find(Tx *tx, Var *v, PyObject *name, PyObject **descr, Var **out)
         if (*out != NULL)
             return ST_OK;
     }
+    bool first = false;
     TRY(type_lookup(tx, v->type, name, descr));
-    if (*descr && attr_is_data(*descr))
+    if (*descr)
+        TRY(attr_overrides(tx, *descr, &first));
+    if (first)
         return ST_OK;
     TRY(attrs_of(tx, v, &d));
     if (d != NULL)
@@ -433,11 +527,10 @@ Status var_generic_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
 }
 
 /* The class's own __getattr__, called after a failed lookup. */
-static Status getattr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
+Status attr_hook(Tx *tx, Var *v, PyObject *name, Status st, Var **out)
 {
     Var *hook, *arg;
-    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError) ||
-        v->kind != &kind_object)
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError))
         return st;
     Var *exc = tx->exc;
     TRY(var_special(tx, v, str___getattr__, &hook));
@@ -471,16 +564,16 @@ Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->getattr)
         return v->kind->getattr(tx, v, name, out);
-    if (v->kind == &kind_object) {
+    if (var_is_instance(v)) {
         Var *own, *arg;
         TRY(own_getattribute(tx, v, &own));
         if (own != NULL) {
             TRY(const_peek(tx, name, &arg));
             Args a = { .v = &arg, .n = 1 };
             Status st = var_call_unbound(tx, v, own, &a, out);
-            return getattr_hook(tx, v, name, st, out);
+            return attr_hook(tx, v, name, st, out);
         }
-        return getattr_hook(tx, v, name, var_generic_getattr(tx, v, name, out), out);
+        return attr_hook(tx, v, name, var_generic_getattr(tx, v, name, out), out);
     }
     return var_generic_getattr(tx, v, name, out);
 }
@@ -502,9 +595,9 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
     TRY(var_real(tx, &v));
     *self = NULL;
     Var *own = NULL;
-    if (v->kind == &kind_object)
+    if (var_is_instance(v))
         TRY(own_getattribute(tx, v, &own));
-    if (v->kind != &kind_object || own != NULL)
+    if (!var_is_instance(v) || own != NULL)
         return var_getattr(tx, v, name, func);
     PyObject *descr;
     Var *found;
@@ -514,7 +607,8 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
         return ST_OK;
     }
     if (descr &&
-        (Py_TYPE(descr) == &PyFunction_Type || Py_TYPE(descr) == &PyMethodDescr_Type)) {
+        (Py_IS_TYPE(descr, &PyFunction_Type) || Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+         Py_IS_TYPE(descr, &PyWrapperDescr_Type))) {
         *self = v;
         return type_value(tx, v, name, descr, func);
     }
@@ -523,13 +617,12 @@ Status var_getmethod(Tx *tx, Var *v, PyObject *name, Var **func, Var **self)
 
 /* -- Stores -------------------------------------------------------------------------- */
 
-static Status property_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
-                           Var *value)
+static Status property_set(Tx *tx, Var *v, PyObject *descr, Var *dv, Var *value)
 {
     Var *fn, *ignored;
     TRY(descr_part(tx, dv, descr, value ? str_fset : str_fdel, &fn));
     if (fn == tx->none)
-        return no_accessor(tx, v->type, name, value ? "setter" : "deleter");
+        return no_accessor(tx, v, descr, dv, value ? "setter" : "deleter");
     return value ? var_call2(tx, fn, v, value, &ignored) : var_call1(tx, fn, v, &ignored);
 }
 
@@ -538,10 +631,12 @@ static Status data_set(Tx *tx, Var *v, PyObject *name, PyObject *descr, Var *dv,
 {
     Var *ignored, *args[2] = { v, value };
     if (Py_TYPE(descr) == &PyProperty_Type)
-        return property_set(tx, v, name, descr, dv, value);
+        return property_set(tx, v, descr, dv, value);
     if (Py_TYPE(descr) == &PyMemberDescr_Type)
         return member_set(tx, v, descr, name, value);
     if (Py_TYPE(descr) == &PyGetSetDescr_Type) {
+        if (v->kind == &kind_exc)
+            return exc_field_set(tx, v, descr, name, value);
         Status st = context_set(tx, v, descr, value);
         return st != ST_DECLINE ? st
                                 : graph_break(tx, BRK_NO_SLOT, "store to '%U' of %s",
@@ -593,7 +688,7 @@ Status var_setattr(Tx *tx, Var *v, PyObject *name, Var *value)
     if (v->kind->setattr)
         return v->kind->setattr(tx, v, name, value);
     TRY(type_lookup(tx, v->type, which, &f));
-    if (v->kind == &kind_object && !inherited(v, which, f)) {
+    if (var_is_instance(v) && !inherited(v, which, f)) {
         Var *arg, *own, *ignored;
         TRY(const_peek(tx, name, &arg));
         TRY(type_value(tx, v, which, f, &own));

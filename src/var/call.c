@@ -222,11 +222,31 @@ static Status unknown(Tx *tx, PyObject *callable)
     return st;
 }
 
+/* As descr_check and wrapperdescr_call: a method of C is given an instance of its class. */
+static Status right_self(Tx *tx, PyObject *descr, const Args *a)
+{
+    bool wrapper = Py_IS_TYPE(descr, &PyWrapperDescr_Type);
+    if ((!wrapper && !Py_IS_TYPE(descr, &PyMethodDescr_Type)) || a->n == 0)
+        return ST_OK;
+    PyTypeObject *owner = PyDescr_TYPE(descr), *t;
+    TRY(var_type_of(tx, a->v[0], &t));
+    if (PyType_IsSubtype(t, owner))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError,
+                      wrapper ? "descriptor '%U' requires a '%.100s' object but received "
+                                "a '%.100s'"
+                              : "descriptor '%U' for '%.100s' objects doesn't apply to a "
+                                "'%.100s' object",
+                      PyDescr_NAME(descr), owner->tp_name, t->tp_name);
+}
+
 Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
 {
     Args with_self = *a;
     if (b->self != NULL)
         TRY(args_prepend(tx, b->self, a, &with_self));
+    else
+        TRY(right_self(tx, b->v.real, a));
     Status st = tensor_method(tx, b->v.real, &with_self, out);
     if (st == ST_DECLINE)
         st = known_call(tx, b->v.real, &with_self, out);
@@ -359,7 +379,7 @@ static Status unwrap(Tx *tx, Var **fn, Args *a, bool *more)
         TRY(partial_args(tx, &p->args, &more_args, a));
         *fn = p->fn;
         *more = true;
-    } else if ((*fn)->kind == &kind_object && !is_operator(*fn)) {
+    } else if (var_is_instance(*fn) && !is_operator(*fn)) {
         Var *f;
         TRY(var_special(tx, *fn, str___call__, &f));
         if (f && f->kind == &kind_func) {
@@ -432,16 +452,11 @@ Status var_call_unbound(Tx *tx, Var *self, Var *f, const Args *a, Var **out)
     Args with_self;
     Var *bound;
     TRY(var_real(tx, &f));
-    PyObject *descr = f->real;
-    if (descr == NULL || f->kind == &kind_func ||
-        PyType_HasFeature(Py_TYPE(descr), Py_TPFLAGS_METHOD_DESCRIPTOR)) {
+    if (PyType_HasFeature(f->type, Py_TPFLAGS_METHOD_DESCRIPTOR)) {
         TRY(args_prepend(tx, self, a, &with_self));
         return var_call(tx, f, &with_self, out);
     }
-    bool c_made =
-        Py_IS_TYPE(descr, &PyMemberDescr_Type) || Py_IS_TYPE(descr, &PyGetSetDescr_Type);
-    PyObject *name = c_made ? PyDescr_NAME(descr) : str___call__;
-    TRY(attr_bind(tx, self, self->type, name, descr, f, &bound));
+    TRY(attr_bind_special(tx, self, f, &bound));
     return var_call(tx, bound, a, out);
 }
 

@@ -68,6 +68,23 @@ static Status abstract_of(Tx *tx, PyTypeObject *t, Var **out)
                : graph_break(tx, BRK_NO_SLOT, "__abstractmethods__ of %s", t->tp_name);
 }
 
+/* As type_get_doc: what stands in the class itself, bound to it. */
+static Status doc_of(Tx *tx, Var *self, Var **out)
+{
+    PyTypeObject *t = REAL(self);
+    PyObject *raw, *ignored;
+    Var *dv;
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return const_new(tx, PyObject_GetAttr((PyObject *)t, str___doc__), out);
+    TRY(type_lookup(tx, t, str___doc__, &ignored));
+    TRY(class_entry(tx, t, str___doc__, &raw));
+    *out = tx->none;
+    if (raw == NULL)
+        return ST_OK;
+    TRY(own_attr(tx, self, str___doc__, raw, &dv));
+    return attr_bind(tx, self, t, str___doc__, raw, dv, out);
+}
+
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
@@ -78,10 +95,11 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
     }
     if (name == str___dict__)
         return class_dict(tx, self, out);
+    if (name == str___doc__)
+        return doc_of(tx, self, out);
     if (name == str___abstractmethods__ && !is_made_class(self))
         return abstract_of(tx, t, out);
-    if (name == str___name__ || name == str___qualname__ || name == str___module__ ||
-        name == str___doc__) {
+    if (name == str___name__ || name == str___qualname__ || name == str___module__) {
         PyObject *o = PyObject_GetAttr((PyObject *)t, name);
         if (o == NULL)
             return raise_now(tx);
@@ -98,10 +116,14 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
     return graph_break(tx, BRK_NO_SLOT, "class attribute '%U' of %s", name, t->tp_name);
 }
 
-static bool is_type_getset(PyObject *name)
+/* Fields that `type` itself gives; a metaclass may have something of its own under the name. */
+static bool is_type_getset(PyObject *name, PyObject *meta)
 {
-    return name == str___name__ || name == str___qualname__ || name == str___module__ ||
-           name == str___doc__ || name == str___mro__ || name == str___bases__;
+    bool field = name == str___name__ || name == str___qualname__ ||
+                 name == str___module__ || name == str___doc__ || name == str___mro__ ||
+                 name == str___bases__;
+    return field && (meta == cpy_type_lookup(&PyType_Type, name) ||
+                     Py_TYPE(meta)->tp_descr_get == NULL);
 }
 
 static bool is_static(PyTypeObject *t)
@@ -121,13 +143,14 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
     PyTypeObject *t = REAL(self);
     PyObject *meta, *value;
     Var *mv, *w;
+    bool first = false;
     TRY(written(tx, self, name, &w));
     if (w != NULL) {
         *out = w;
         return ST_OK;
     }
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
-    if (is_type_getset(name))
+    if (meta && is_type_getset(name, meta))
         return type_getset(tx, self, name, out);
     if (meta && Py_TYPE(meta) == &PyMemberDescr_Type && is_static(PyDescr_TYPE(meta)))
         return type_member(tx, self, name, out);
@@ -135,7 +158,9 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
         return wrap_pinned(tx, (PyObject *)Py_TYPE(t), NULL, out);
     if (meta && Py_TYPE(meta) == &PyGetSetDescr_Type)
         return type_getset(tx, self, name, out);
-    if (meta && attr_is_data(meta)) {
+    if (meta)
+        TRY(attr_overrides(tx, meta, &first));
+    if (first) {
         TRY(type_value(tx, self, name, meta, &mv));
         return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
     }
@@ -148,17 +173,9 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY(own_attr(tx, self, name, value, &dv));
         return attr_bind(tx, self, t, name, value, dv, out);
     }
-    if (meta == NULL) {
-        PyObject *hook;
-        Var *arg, *fn;
-        TRY(type_lookup(tx, Py_TYPE(t), str___getattr__, &hook));
-        if (hook == NULL)
-            return raise_type(tx, PyExc_AttributeError,
-                              "type object '%s' has no attribute '%U'", t->tp_name, name);
-        TRY(type_value(tx, self, str___getattr__, hook, &fn));
-        TRY(const_peek(tx, name, &arg));
-        return var_call_unbound(tx, self, fn, &(Args){ .v = &arg, .n = 1 }, out);
-    }
+    if (meta == NULL)
+        return raise_type(tx, PyExc_AttributeError,
+                          "type object '%s' has no attribute '%U'", t->tp_name, name);
     TRY(type_value(tx, self, name, meta, &mv));
     return attr_bind(tx, self, Py_TYPE(t), name, meta, mv, out);
 }
@@ -200,18 +217,24 @@ Status class_store(Tx *tx, Var *self, PyObject *name, Var *value)
                : ST_ERROR;
 }
 
-static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+/* type.__getattribute__, or the metaclass's own. */
+static Status class_lookup(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *own;
     Var *fn, *arg;
-    if (Py_IS_TYPE(self->real, &PyType_Type))
-        return class_load(tx, self, name, out);
     TRY(type_lookup(tx, Py_TYPE(self->real), str___getattribute__, &own));
     if (own == NULL || Py_TYPE(own) == &PyWrapperDescr_Type)
         return class_load(tx, self, name, out);
     TRY(type_value(tx, self, str___getattribute__, own, &fn));
     TRY(const_peek(tx, name, &arg));
-    return var_call2(tx, fn, self, arg, out);
+    return var_call_unbound(tx, self, fn, &(Args){ .v = &arg, .n = 1 }, out);
+}
+
+static Status class_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    if (Py_IS_TYPE(self->real, &PyType_Type))
+        return class_load(tx, self, name, out);
+    return attr_hook(tx, self, name, class_lookup(tx, self, name, out), out);
 }
 
 static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
@@ -223,31 +246,30 @@ static Status class_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
         return class_store(tx, self, name, value);
     TRY(const_peek(tx, name, &arg));
     TRY(type_value(tx, self, which, f, &own));
-    Args a = { .v = (Var *[]){ self, arg, value }, .n = value ? 3 : 2 };
-    return var_call(tx, own, &a, &ignored);
+    Args a = { .v = (Var *[]){ arg, value }, .n = value ? 2 : 1 };
+    return var_call_unbound(tx, self, own, &a, &ignored);
 }
 
 /* -- Calls (as type_call) ----------------------------------------------------------- */
 
+/* Is it what the C base of the class makes instances with? */
+static bool is_base_new(PyTypeObject *base, PyObject *new_)
+{
+    return base ? new_ == cpy_type_lookup(base, str___new__) : PyCFunction_Check(new_);
+}
+
 static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Var **out)
 {
     PyTypeObject *t = REAL(self), *base = wrap_layout(t);
-    if (Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type) {
-        Var *fn;
-        Args with_cls;
-        TRY(class_load(tx, self, str___new__, &fn));
-        TRY(args_prepend(tx, self, a, &with_cls));
-        return var_call(tx, fn, &with_cls, out);
-    }
-    if (base && PyType_IsSubtype(base, (PyTypeObject *)PyExc_BaseException))
-        return exc_new(tx, t, a->v, a->n, out);
+    bool inherited = is_base_new(base, new_);
     Args with_cls;
     Var *fn;
     TRY(args_prepend(tx, self, a, &with_cls));
-    if (base == &PyBaseObject_Type)
+    if (inherited && base == &PyBaseObject_Type)
         TRY(object_concrete(tx, t));
-    if (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
-        base == &PyODict_Type || base == &PySet_Type)
+    if (inherited &&
+        (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
+         base == &PyODict_Type || base == &PySet_Type))
         return object_new(tx, t, out);
     TRY(class_load(tx, self, str___new__, &fn));
     return var_call(tx, fn, &with_cls, out);
@@ -284,8 +306,7 @@ static Status python_instance(Tx *tx, Var *self, const Args *a, Var **out)
     if (finalizer != NULL)
         return graph_break(tx, BRK_FINALIZER, "%s has __del__", t->tp_name);
     TRY(type_lookup(tx, t, str___new__, &new_));
-    bool own_new =
-        Py_TYPE(new_) == &PyStaticMethod_Type || Py_TYPE(new_) == &PyFunction_Type;
+    bool own_new = !is_base_new(wrap_layout(t), new_);
     TRY(make_instance(tx, self, new_, a, out));
     Var *obj = *out;
     TRY(var_real(tx, &obj));
@@ -317,9 +338,9 @@ Status class_instance(Tx *tx, Var *self, const Args *a, Var **out)
         st = illegal_call(tx, self->real, a);
     if (st != ST_DECLINE)
         return st;
-    if (PyType_IsSubtype(t, (PyTypeObject *)PyExc_BaseException))
-        return a->nkw ? graph_break(tx, BRK_UNKNOWN_CALL, "%s with keywords", t->tp_name)
-                      : exc_new(tx, t, a->v, a->n, out);
+    if (PyExceptionClass_Check(self->real))
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s with %s", t->tp_name,
+                           a->nkw ? "keywords" : "these arguments");
     return graph_break(tx, BRK_UNKNOWN_CALL, "class %s", t->tp_name);
 }
 

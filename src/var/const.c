@@ -7,6 +7,7 @@
 #include "trace/tx.h"
 #include "var/consts.h"
 #include "var/names.h"
+#include "var/object.h"
 
 static PyTypeObject *numpy_type(const char *name)
 {
@@ -148,7 +149,7 @@ static Status const_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
     PyObject *k;
     TRY(var_real(tx, &key));
-    if (key->kind == &kind_object && AS(ObjectVar, key)->content == NULL &&
+    if (var_is_instance(key) && object_part(key) == NULL &&
         self->type != &PyFrozenSet_Type) {
         Var *f;
         TRY(var_special(tx, key, str___index__, &f));

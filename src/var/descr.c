@@ -18,6 +18,43 @@ Status descr_new(Tx *tx, PyTypeObject *t, Var **part, int n, Var **out)
     return ST_OK;
 }
 
+/* What 3.11's functools_wraps copies from the function, in this order. */
+static PyObject *copied_name(int i)
+{
+    PyObject *names[] = { str___module__, str___name__, str___qualname__, str___doc__,
+                          str___annotations__ };
+    _Static_assert(COUNT_OF(names) == COUNT_OF(((DescrVar *)NULL)->copied), "");
+    return names[i];
+}
+
+/* Attributes by Python code are asked for once, and making the descriptor again would ask once more. */
+static Status asks_code(Tx *tx, Var *fn, bool *yes)
+{
+    PyObject *own, *hook;
+    *yes = false;
+    if (fn->kind != &kind_object)
+        return ST_OK;
+    TRY(type_lookup(tx, fn->type, str___getattr__, &hook));
+    TRY(type_lookup(tx, fn->type, str___getattribute__, &own));
+    *yes = hook != NULL || !Py_IS_TYPE(own, &PyWrapperDescr_Type);
+    return ST_OK;
+}
+
+Status descr_wrap(Tx *tx, PyTypeObject *t, Var *fn, Var **out)
+{
+    bool code;
+    TRY(var_real(tx, &fn));
+    TRY(descr_new(tx, t, &fn, 1, out));
+    TRY(asks_code(tx, fn, &code));
+    if (code)
+        return graph_break(tx, BRK_CLASS_BODY, "%s of an object with __getattr__",
+                           t->tp_name);
+    DescrVar *d = AS(DescrVar, *out);
+    for (int i = 0; i < (int)COUNT_OF(d->copied); i++)
+        TRY(var_getattr_opt(tx, fn, copied_name(i), &d->copied[i]));
+    return ST_OK;
+}
+
 static Var *or_none(Tx *tx, Var *v)
 {
     return v ? v : tx->none;
@@ -60,11 +97,21 @@ static Status property_getattr(Tx *tx, DescrVar *d, PyObject *name, Var **out)
                                : var_generic_getattr(tx, &d->v, name, out);
 }
 
-/* What 3.11's functools_wraps copies from the function. */
-static bool is_copied(PyObject *name)
+/* classmethod and staticmethod. */
+static Status wrapper_getattr(Tx *tx, DescrVar *d, PyObject *name, Var **out)
 {
-    return name == str___module__ || name == str___name__ || name == str___qualname__ ||
-           name == str___doc__;
+    if (name == str___func__ || name == str___wrapped__) {
+        *out = or_none(tx, d->part[0]);
+        return ST_OK;
+    }
+    for (int i = 0; i < (int)COUNT_OF(d->copied); i++)
+        if (d->copied[i] && name == copied_name(i)) {
+            *out = d->copied[i];
+            return ST_OK;
+        }
+    return name == str___dict__
+               ? graph_break(tx, BRK_NO_SLOT, "__dict__ of %s", d->v.type->tp_name)
+               : var_generic_getattr(tx, &d->v, name, out);
 }
 
 static Status descr_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -81,12 +128,7 @@ static Status descr_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return is_abstract(tx, d, out);
     if (self->type == &PyProperty_Type)
         return property_getattr(tx, d, name, out);
-    if (name == str___func__ || name == str___wrapped__) {
-        *out = or_none(tx, d->part[0]);
-        return ST_OK;
-    }
-    return is_copied(name) ? var_getattr(tx, d->part[0], name, out)
-                           : var_generic_getattr(tx, self, name, out);
+    return wrapper_getattr(tx, d, name, out);
 }
 
 static Status descr_setattr(Tx *tx, Var *self, PyObject *name, Var *value)

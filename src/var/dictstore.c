@@ -380,10 +380,7 @@ static Status key_var(Tx *tx, DictVar *d, KeyEntry *e, Var **out)
 {
     if (e->id == NULL) {
         Var *k;
-        if (const_immutable(e->key)) /* not tuples of classes and the like */
-            TRY(const_known(tx, e->key, NULL, &k)); /* an equal key may come */
-        else
-            TRY(wrap_pinned(tx, e->key, NULL, &k));
+        TRY(wrap_member(tx, e->key, &k));
         e->id = k; /* a cache: valid whatever is rewound */
     }
     *out = e->id;

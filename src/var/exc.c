@@ -9,6 +9,8 @@
 #include "builtin/help.h"
 #include "var/exc.h"
 #include "var/names.h"
+#include "var/object.h"
+#include <structmember.h>
 
 static bool named(PyObject *name, const char *text)
 {
@@ -40,24 +42,70 @@ static Status args_tuple(Tx *tx, ExcVar *e, Var **out)
                    : tuple_new(tx, NULL, 0, out);
 }
 
-Status exc_shadow(Tx *tx, ExcVar *e, PyObject **out)
+/* Made by a class written in Python, with __slots__? Else it is a field of a C class. */
+static bool is_slot(PyObject *descr)
 {
+    return PyDescr_TYPE(descr)->tp_flags & Py_TPFLAGS_HEAPTYPE;
+}
+
+/* The arguments as a real tuple; *out NULL: they are no constants. */
+static Status real_tuple(Tx *tx, const TupleVar *t, PyObject **out)
+{
+    Py_ssize_t n = t ? t->n : 0;
     *out = NULL;
-    for (Py_ssize_t i = 0; i < nargs(e); i++)
-        if (!fold_possible(e->args->items[i]))
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!fold_possible(t->items[i]))
             return ST_OK;
-    PyObject *args = tx_hold(tx, PyTuple_New(nargs(e)));
+    PyObject *args = tx_hold(tx, PyTuple_New(n));
     TRY_PTR(args);
-    for (Py_ssize_t i = 0; i < nargs(e); i++) {
+    for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o;
-        TRY(fold_value(tx, e->args->items[i], &o));
+        TRY(fold_value(tx, t->items[i], &o));
         if (o == NULL)
             return ST_OK;
         PyTuple_SET_ITEM(args, i, Py_NewRef(o));
     }
-    PyObject *exc = tx_hold(tx, PyObject_CallObject((PyObject *)c_base(e->v.type), args));
+    *out = args;
+    return ST_OK;
+}
+
+/* Fields that were stored into. *out NULL: one holds no constant. */
+static Status shadow_fields(Tx *tx, ExcVar *e, PyObject *exc, PyObject **out)
+{
+    PyObject *o;
+    *out = exc;
+    for (size_t i = 0; i < e->members.used; i++) {
+        KeyEntry *field = &e->members.entries[i];
+        if (field->id == NULL || field->value == NULL || is_slot(field->id))
+            continue;
+        TRY(fold_possible(field->value) ? fold_value(tx, field->value, &o)
+                                        : (o = NULL, ST_OK));
+        if (o == NULL) {
+            *out = NULL;
+            return ST_OK;
+        }
+        if (Py_TYPE(field->id)->tp_descr_set(field->id, exc, o) < 0)
+            return ST_ERROR;
+    }
+    return ST_OK;
+}
+
+Status exc_shadow(Tx *tx, ExcVar *e, PyObject **out)
+{
+    PyTypeObject *base = c_base(e->v.type);
+    PyObject *made, *args;
+    *out = NULL;
+    TRY(real_tuple(tx, e->made ? e->made : e->args, &made));
+    TRY(real_tuple(tx, e->args, &args));
+    if (made == NULL || args == NULL)
+        return ST_OK;
+    PyObject *exc = tx_hold(tx, e->made ? PyObject_CallObject((PyObject *)base, made)
+                                        : base->tp_new(base, made, NULL));
     if (exc == NULL)
         return raise_now(tx);
+    if (e->made != e->args)
+        Py_XSETREF(((PyBaseExceptionObject *)exc)->args, Py_NewRef(args));
+    TRY(shadow_fields(tx, e, exc, &exc));
     *out = exc;
     return ST_OK;
 }
@@ -123,28 +171,6 @@ Status exc_base_repr(Tx *tx, ExcVar *e, Var **out)
     return joined(tx, e->v.type, text, "%s%U", out);
 }
 
-/* The class's own method written in Python; *out NULL: it has none. */
-static Status own_text(Tx *tx, Var *self, const char *which, Var **out)
-{
-    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(which)), *f;
-    TRY_PTR(name);
-    *out = NULL;
-    TRY(type_lookup(tx, self->type, name, &f));
-    return f && PyFunction_Check(f) ? var_call_special(tx, self, which, NULL, 0, out)
-                                    : ST_OK;
-}
-
-static Status exc_repr(Tx *tx, Var *self, bool str, Var **out)
-{
-    ExcVar *e = AS(ExcVar, self);
-    if (str) {
-        TRY(own_text(tx, self, "__str__", out));
-        return *out ? ST_OK : exc_base_str(tx, e, out);
-    }
-    TRY(own_text(tx, self, "__repr__", out));
-    return *out ? ST_OK : exc_base_repr(tx, e, out);
-}
-
 /* -- Attributes ------------------------------------------------------------- */
 
 static Status shadow_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
@@ -183,11 +209,12 @@ Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
         return e->raised ? except_traceback(tx, out) : ST_OK;
     }
     if (base == (PyTypeObject *)PyExc_StopIteration && named(name, "value")) {
-        *out = nargs(e) ? e->args->items[0] : tx_none(tx);
+        *out = e->made && e->made->n ? e->made->items[0] : tx_none(tx);
         return ST_OK;
     }
-    if (base == (PyTypeObject *)PyExc_SystemExit && named(name, "code") && nargs(e) <= 1) {
-        *out = nargs(e) ? e->args->items[0] : tx_none(tx);
+    if (base == (PyTypeObject *)PyExc_SystemExit && named(name, "code") &&
+        (e->made == NULL || e->made->n <= 1)) {
+        *out = e->made && e->made->n ? e->made->items[0] : tx_none(tx);
         return ST_OK;
     }
     return shadow_member(tx, e, name, out);
@@ -251,24 +278,23 @@ Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out)
     return str ? exc_base_str(tx, model, out) : exc_base_repr(tx, model, out);
 }
 
-static Status exc_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+Status exc_field_get(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var **out)
 {
-    PyObject *descr;
-    TRY(type_lookup(tx, self->type, name, &descr));
-    if (!is_member(descr, name))
-        return var_generic_getattr(tx, self, name, out);
-    KeyEntry *field = keymap_find_id(&AS(ExcVar, self)->members, descr);
-    if (field != NULL) {
+    ExcVar *e = AS(ExcVar, self);
+    KeyEntry *field = keymap_find_id(&e->members, descr);
+    if (field != NULL && field->value != NULL) {
         *out = field->value;
         return ST_OK;
     }
-    if (AS(ExcVar, self)->partial &&
-        PyDescr_TYPE(descr) != (PyTypeObject *)PyExc_BaseException)
+    if (is_slot(descr))
+        return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                          self->type->tp_name, name);
+    if (e->partial && PyDescr_TYPE(descr) != (PyTypeObject *)PyExc_BaseException)
         return graph_break(tx, BRK_NO_SLOT, "%s of an exception that Python raised",
                            PyUnicode_AsUTF8(name));
-    if (self->real != NULL && AS(ExcVar, self)->args == NULL)
+    if (self->real != NULL && e->args == NULL)
         return existing_member(tx, self, name, out);
-    return exc_member(tx, AS(ExcVar, self), name, out);
+    return exc_member(tx, e, name, out);
 }
 
 /* None, or an exception: what __cause__ and __context__ take. */
@@ -294,94 +320,91 @@ Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb)
     return ST_OK;
 }
 
-static Status set_member(Tx *tx, ExcVar *e, PyObject *name, Var *value)
+static Status check_writable(Tx *tx, PyObject *descr, PyObject *name)
 {
-    bool yes;
-    Var *v;
-    if (value == NULL || e->members.n)
-        return graph_break(tx, BRK_NO_SLOT, "store to %s", PyUnicode_AsUTF8(name));
-    if (e->excs && named(name, "args")) /* message and exceptions stay as they were made */
-        return graph_break(tx, BRK_NO_SLOT, "%s", "store to args of a group");
-    if (named(name, "args"))
-        return set_args(tx, e, value);
-    if (named(name, "__suppress_context__")) {
-        TRY(var_truth(tx, value, &yes));
-        SET(tx, e->suppress, (uintptr_t)yes);
-        return ST_OK;
-    }
-    if (named(name, "__traceback__"))
-        return exc_set_traceback(tx, e, value);
-    if (!named(name, "__cause__") && !named(name, "__context__"))
+    if (Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+        (((PyMemberDescrObject *)descr)->d_member->flags & READONLY))
+        return raise_type(tx, PyExc_AttributeError, "readonly attribute");
+    if (Py_IS_TYPE(descr, &PyGetSetDescr_Type) &&
+        ((PyGetSetDescrObject *)descr)->d_getset->set == NULL)
+        return raise_type(tx, PyExc_AttributeError,
+                          "attribute '%U' of '%.100s' objects is not writable", name,
+                          PyDescr_TYPE(descr)->tp_name);
+    return ST_OK;
+}
+
+/* A field that holds any object; what it is set to is what it gives from now on. */
+static Status set_field(Tx *tx, ExcVar *e, PyObject *descr, PyObject *name, Var *value)
+{
+    TRY(check_writable(tx, descr, name));
+    bool object =
+        Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+        (is_slot(descr) || ((PyMemberDescrObject *)descr)->d_member->type == T_OBJECT);
+    if (!object || (value == NULL && !is_slot(descr)))
         return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name,
                            PyUnicode_AsUTF8(name));
-    TRY(chain_value(tx, name, value, &v));
+    if (value == NULL) {
+        Var *was;
+        Status st = exc_field_get(tx, &e->v, descr, name, &was);
+        if (st == ST_RAISE)
+            return raise_type(tx, PyExc_AttributeError, "%U", name);
+        TRY(st);
+    }
+    return keymap_put(&e->members, &tx->arena, &tx->journal, NULL, 0, descr, value)
+               ? ST_OK
+               : ST_ERROR;
+}
+
+static Status set_suppress(Tx *tx, ExcVar *e, Var *value)
+{
+    TRY(var_real(tx, &value));
+    if (value->type != &PyBool_Type)
+        return raise_type(tx, PyExc_TypeError, "attribute value type must be bool");
+    bool yes;
+    TRY(var_truth(tx, value, &yes));
+    SET(tx, e->suppress, (uintptr_t)yes);
+    return ST_OK;
+}
+
+static Status set_link(Tx *tx, ExcVar *e, PyObject *name, Var *value)
+{
+    TRY(chain_value(tx, name, value, &value));
     if (named(name, "__context__")) {
-        SET(tx, e->context, v);
+        SET(tx, e->context, value);
         return ST_OK;
     }
-    SET(tx, e->cause, v);
+    SET(tx, e->cause, value);
     SET(tx, e->suppress, (uintptr_t)1);
     return ST_OK;
 }
 
-/* As for other objects: the class's own __setattr__, C members, the instance dictionary. */
-static Status exc_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
+static Status no_delete(Tx *tx, PyObject *name)
 {
-    PyObject *descr, *own,
-        *which = tx_hold(
-            tx, PyUnicode_InternFromString(value ? "__setattr__" : "__delattr__"));
-    DictVar *d;
-    bool was;
-    TRY_PTR(which);
-    TRY(type_lookup(tx, self->type, which, &own));
-    if (own && PyFunction_Check(own))
-        return graph_break(tx, BRK_NO_SLOT, "__setattr__ of %s", self->type->tp_name);
-    if (self->real != NULL && AS(ExcVar, self)->args == NULL)
+    if (named(name, "__suppress_context__"))
+        return raise_type(tx, PyExc_TypeError, "can't delete numeric/char attribute");
+    return raise_type(tx, PyExc_TypeError, "%U may not be deleted", name);
+}
+
+Status exc_field_set(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var *value)
+{
+    ExcVar *e = AS(ExcVar, self);
+    if (self->real != NULL && e->args == NULL)
         return graph_break(tx, BRK_NO_SLOT, "store to an existing %s",
                            self->type->tp_name);
-    TRY(type_lookup(tx, self->type, name, &descr));
-    if (is_member(descr, name))
-        return set_member(tx, AS(ExcVar, self), name, value);
-    if (descr && Py_TYPE(descr)->tp_descr_set)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name),
-                           self->type->tp_name);
-    TRY(attrs_of(tx, self, &d));
-    if (d == NULL)
-        return graph_break(tx, BRK_NO_SLOT, "store to '%s' of %s", PyUnicode_AsUTF8(name),
-                           self->type->tp_name);
-    if (value != NULL)
-        return dict_set_str(tx, d, name, value);
-    TRY(dict_del(tx, d, name, PyObject_Hash(name), &was));
-    return was ? ST_OK
-               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%s'",
-                            self->type->tp_name, PyUnicode_AsUTF8(name));
-}
-
-/* -- As a value --------------------------------------------------------------- */
-
-static Status exc_truth(Tx *tx, Var *self, bool *yes)
-{
-    *yes = true;
-    return ST_OK;
-}
-
-static Status exc_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
-{
-    bool same;
-    *out = tx_notimpl(tx);
-    if (op != Py_EQ && op != Py_NE)
-        return ST_OK;
-    TRY(var_is(tx, self, other, &same));
-    if (same)
-        *out = tx_bool(tx, op == Py_EQ);
-    return ST_OK;
-}
-
-static Status exc_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
-{
-    *key = self->real; /* by identity; NULL: the Var itself is the key */
-    *h = _Py_HashPointer(self->real ? (void *)self->real : (void *)self);
-    return ST_OK;
+    if (PyDescr_TYPE(descr) != (PyTypeObject *)PyExc_BaseException)
+        return set_field(tx, e, descr, name, value);
+    if (named(name, "__dict__"))
+        return graph_break(tx, BRK_NO_SLOT, "%s", "store to __dict__ of an exception");
+    if (value == NULL)
+        return no_delete(tx, name);
+    if (e->excs && named(name, "args")) /* message and exceptions stay as they were made */
+        return graph_break(tx, BRK_NO_SLOT, "%s", "store to args of a group");
+    if (named(name, "args"))
+        return set_args(tx, e, value);
+    if (named(name, "__suppress_context__"))
+        return set_suppress(tx, e, value);
+    return named(name, "__traceback__") ? exc_set_traceback(tx, e, value)
+                                        : set_link(tx, e, name, value);
 }
 
 /* -- The kind --------------------------------------------------------------- */
@@ -389,10 +412,17 @@ static Status exc_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 const VarKind kind_exc = {
     .name = "exception",
     .id = KIND_exc,
-    .getattr = exc_getattr,
-    .setattr = exc_setattr,
-    .truth = exc_truth,
-    .compare = exc_compare,
-    .hash = exc_hash,
-    .repr = exc_repr,
+    .call = object_call,
+    .iter = object_iter,
+    .next = object_next,
+    .len = object_len,
+    .getitem = object_getitem,
+    .setitem = object_setitem,
+    .contains = object_contains,
+    .truth = object_truth,
+    .compare = object_compare,
+    .binary = object_binary,
+    .unary = object_unary,
+    .hash = object_hash,
+    .repr = object_repr,
 };

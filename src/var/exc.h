@@ -20,6 +20,10 @@ Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out);
 Status exc_existing_field(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var **out);
 Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out);
 
+/* A field or slot of one that the trace has made, by its descriptor; value NULL: deletion. */
+Status exc_field_get(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var **out);
+Status exc_field_set(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var *value);
+
 /* e.__traceback__ = tb: None, or one that the trace has given out. */
 Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb);
 

@@ -7,7 +7,6 @@
 #include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/call.h"
-#include "var/consts.h"
 #include "var/func.h"
 #include "var/made.h"
 #include "var/names.h"
@@ -209,9 +208,13 @@ static Status store_defaults(Tx *tx, FuncVar *f, PyObject *name, Var *value)
     Var **items;
     Py_ssize_t n;
     TRY(var_real(tx, &value));
-    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+    if (value != tx->none &&
+        !PyType_HasFeature(value->type, positional ? Py_TPFLAGS_TUPLE_SUBCLASS
+                                                   : Py_TPFLAGS_DICT_SUBCLASS))
         return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
                           positional ? "tuple" : "dict");
+    if (value != tx->none && value->type != (positional ? &PyTuple_Type : &PyDict_Type))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     if (value == tx->none || !positional) {
         if (positional)
             SET(tx, f->defaults, NULL);
@@ -242,16 +245,37 @@ static Var **new_field(FuncVar *f, PyObject *name)
 static Status store_field(Tx *tx, FuncVar *f, PyObject *name, Var *value)
 {
     Var **field = new_field(f, name);
-    bool text = field == &f->name || field == &f->qualname,
-         dict = field == &f->annotations;
+    bool dict = field == &f->annotations;
     if (value == NULL)
         return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
     TRY(var_real(tx, &value));
-    if ((text && value->type != &PyUnicode_Type) || (dict && value->type != &PyDict_Type))
-        return raise_type(tx, PyExc_TypeError, "%U must be set to a %s object", name,
-                          text ? "string" : "dict");
+    if (dict && value == tx->none)
+        return graph_break(tx, BRK_NO_SLOT, "deleting '%U' of a function", name);
+    if (dict && !PyType_HasFeature(value->type, Py_TPFLAGS_DICT_SUBCLASS))
+        return raise_type(tx, PyExc_TypeError, "%U must be set to a dict object", name);
+    if (value->type != (dict ? &PyDict_Type : &PyUnicode_Type) &&
+        (dict || field == &f->name || field == &f->qualname))
+        return graph_break(tx, BRK_NO_SLOT, "'%U' of type %s", name, value->type->tp_name);
     SET(tx, *field, value);
     return ST_OK;
+}
+
+/* What the C fields of a function say to a store. */
+static Status check_store(Tx *tx, FuncVar *f, PyObject *name, Var *value)
+{
+    if (name == str___globals__ || name == str___closure__ || name == str___builtins__)
+        return raise_type(tx, PyExc_AttributeError, "readonly attribute");
+    if (name == str___code__ || name == str___dict__ || name == str___class__ ||
+        (f->v.real && (name == str___defaults__ || name == str___kwdefaults__ ||
+                       name == str___annotations__)))
+        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
+    if (name != str___name__ && name != str___qualname__)
+        return ST_OK;
+    if (value)
+        TRY(var_real(tx, &value));
+    if (value && PyType_HasFeature(value->type, Py_TPFLAGS_UNICODE_SUBCLASS))
+        return ST_OK;
+    return raise_type(tx, PyExc_TypeError, "%U must be set to a string object", name);
 }
 
 /* The C setters' names: kept with the other attributes, which replay with setattr. */
@@ -259,12 +283,9 @@ static Status func_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 {
     FuncVar *f = AS(FuncVar, self);
     DictVar *d;
+    TRY(check_store(tx, f, name, value));
     if (!self->real && (name == str___defaults__ || name == str___kwdefaults__))
         return store_defaults(tx, f, name, value ? value : tx->none);
-    if (name == str___code__ || name == str___defaults__ || name == str___kwdefaults__ ||
-        name == str___dict__ || name == str___closure__ ||
-        (self->real && name == str___annotations__))
-        return graph_break(tx, BRK_NO_SLOT, "store to '%U' of a function", name);
     if (!self->real && new_field(f, name))
         return store_field(tx, f, name, value);
     TRY(attrs_of(tx, self, &d));
@@ -330,6 +351,20 @@ static Status method_call(Tx *tx, Var *self, const Args *a, Var **out)
     return var_call(tx, m->func, &with_self, out);
 }
 
+/* What the type of a C callable has under the name: its methods are bound to it in turn. *out NULL: nothing. */
+static Status of_type(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr = cpy_type_lookup(self->type, name);
+    *out = NULL;
+    if (descr == NULL)
+        return ST_OK;
+    if (name == str___class__)
+        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
+    if (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || Py_IS_TYPE(descr, &PyMethodDescr_Type))
+        return builtin_new(tx, descr, self, out);
+    return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of %s", name, self->type->tp_name);
+}
+
 static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     MethodVar *m = AS(MethodVar, self);
@@ -337,9 +372,12 @@ static Status method_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         *out = name == str___func__ ? m->func : m->self;
         return ST_OK;
     }
-    bool of_method = name != str___doc__ && cpy_type_lookup(&PyMethod_Type, name);
-    return of_method ? var_generic_getattr(tx, self, name, out)
-                     : var_getattr(tx, m->func, name, out);
+    if (name != str___doc__) {
+        TRY(of_type(tx, self, name, out));
+        if (*out != NULL)
+            return ST_OK;
+    }
+    return var_getattr(tx, m->func, name, out);
 }
 
 static Status method_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
@@ -379,56 +417,61 @@ Status builtin_new(Tx *tx, PyObject *callable, Var *self, Var **out)
     return ST_OK;
 }
 
-static bool is_method(PyObject *descr)
+/* Of a bound C method the module is None, and its qualified name begins with the class of what it is bound to. */
+static Status bound_text(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
 {
-    return Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
-           Py_IS_TYPE(descr, &PyClassMethodDescr_Type);
+    if (name == str___module__) {
+        *out = tx->none;
+        return ST_OK;
+    }
+    PyTypeObject *t = b->self->kind == &kind_class ? (PyTypeObject *)b->self->real : NULL;
+    if (t == NULL)
+        TRY(var_type_of(tx, b->self, &t));
+    PyObject *cls = tx_hold(tx, PyType_GetQualName(t));
+    PyObject *own = tx_hold(tx, PyObject_GetAttr(b->v.real, str___name__));
+    if (cls == NULL || own == NULL)
+        return ST_ERROR;
+    return const_new(tx, PyUnicode_FromFormat("%U.%U", cls, own), out);
 }
 
-/* What a descriptor says of itself, and what is bound to it says too. */
-static Status builtin_fact(Tx *tx, BuiltinVar *b, PyObject *name, Var **out)
+/* Texts that C functions have of themselves, and the class of a descriptor. */
+static bool is_own_text(PyObject *name)
 {
-    bool names = name == str___name__ || name == str___qualname__ ||
-                 name == str___doc__ || name == str___module__;
-    bool method = b->self && b->v.type == &PyCFunction_Type;
-    *out = NULL;
-    if (!names)
-        return ST_OK;
-    if (b->self && name == str___module__)
-        return method ? (*out = tx->none, ST_OK) : ST_OK;
-    if (method && name == str___qualname__ && /* which is told by what it is bound to */
-        PyDescr_TYPE(b->v.real) != b->self->type)
-        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    PyObject *o = tx_hold(tx, PyObject_GetAttr(b->v.real, name));
-    if (o == NULL)
-        return raise_now(tx);
-    return const_immutable(o) ? const_peek(tx, o, out) : ST_OK;
+    return name == str___name__ || name == str___qualname__ || name == str___doc__ ||
+           name == str___module__ || name == str___objclass__ ||
+           name == str___text_signature__;
 }
 
 static Status builtin_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     BuiltinVar *b = AS(BuiltinVar, self);
-    PyObject *descr = cpy_type_lookup(self->type, name);
     if (name == str___self__ && b->self) {
         *out = b->self;
         return ST_OK;
     }
-    if (name == str___class__)
-        return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
-    TRY(builtin_fact(tx, b, name, out));
-    if (*out != NULL)
-        return ST_OK;
-    if (descr && (Py_IS_TYPE(descr, &PyWrapperDescr_Type) || is_method(descr)))
-        return builtin_new(tx, descr, self, out);
-    if (descr || self->type->tp_flags & Py_TPFLAGS_HEAPTYPE || self->type->tp_dictoffset)
-        return graph_break(tx, BRK_NO_SLOT, "attribute '%U' of a C function", name);
-    return raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
-                      self->type->tp_name, name);
+    bool method = b->self && self->type == &PyCFunction_Type;
+    if (method && (name == str___module__ || name == str___qualname__))
+        return bound_text(tx, b, name, out);
+    if (is_own_text(name) && (!b->self || cpy_type_lookup(self->type, name))) {
+        PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+        return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
+    }
+    TRY(of_type(tx, self, name, out));
+    return *out
+               ? ST_OK
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                            self->type->tp_name, name);
 }
 
 static Status builtin_call_(Tx *tx, Var *self, const Args *a, Var **out)
 {
     return builtin_call(tx, AS(BuiltinVar, self), a, out);
+}
+
+static bool is_method(PyObject *descr)
+{
+    return Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+           Py_IS_TYPE(descr, &PyClassMethodDescr_Type);
 }
 
 /* The C function behind it, if it is bound to something; NULL: it is not, or it is no such function. */

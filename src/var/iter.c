@@ -81,7 +81,7 @@ static Status make_const(Tx *tx, PyTypeObject *t, Var *seq, IterVar **out)
 Status iter_new(Tx *tx, PyTypeObject *t, Var *seq, Var **items, Py_ssize_t n, Var **out)
 {
     IterVar *it;
-    if (t == &PySeqIter_Type && seq->kind == &kind_object)
+    if (t == &PySeqIter_Type && var_is_instance(seq))
         return wrapiter_make(tx, t, 'q', NULL, &seq, 1, (WrapIterVar **)out);
     if (seq->kind == &kind_const && items == NULL)
         TRY(make_const(tx, t, seq, &it));

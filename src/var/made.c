@@ -97,7 +97,7 @@ static Status make_stand_in(Tx *tx, Var *v, PyObject **out)
         *out = function(tx, AS(FuncVar, v));
     else if (v->kind == &kind_descr)
         return descriptor(tx, AS(DescrVar, v), out);
-    else if (v->kind == &kind_object && binds(v->type))
+    else if (var_is_instance(v) && binds(v->type))
         *out = shell(tx, v->type);
     else
         *out = tx_hold(tx, PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type));
@@ -362,7 +362,9 @@ static Status tell_names(Tx *tx, Var *cls)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(m->names); i++) {
         Var *v = m->values[i], *hook, *name, *ignored;
         TRY(var_real(tx, &v));
-        if (v->kind != &kind_object && v->kind != &kind_class)
+        if (v->kind == &kind_descr && v->type == &PyProperty_Type)
+            SET(tx, AS(DescrVar, v)->name, PyTuple_GET_ITEM(m->names, i));
+        if (!var_is_instance(v) && v->kind != &kind_class)
             continue;
         TRY(var_special(tx, v, str___set_name__, &hook));
         if (hook == NULL)

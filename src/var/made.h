@@ -42,5 +42,7 @@ static inline int descr_parts(const DescrVar *d)
     return d->v.type == &PyClassMethod_Type || d->v.type == &PyStaticMethod_Type ? 1 : 2;
 }
 Status descr_new(Tx *tx, PyTypeObject *t, Var **part, int n, Var **out);
+/* classmethod(fn), staticmethod(fn) */
+Status descr_wrap(Tx *tx, PyTypeObject *t, Var *fn, Var **out);
 
 #endif

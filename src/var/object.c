@@ -1,9 +1,10 @@
 /*
- * var/object.c -- instances of classes written in Python, existing or new.
+ * var/object.c -- instances of classes written in Python, existing or new. Exceptions made in the trace share the slots.
  *
  * Attributes live in a DictVar, the built-in part of a subclass of dict, list, tuple … in `content`. Operators
  * and protocols are the class's own special methods; what it inherits from a built-in goes to the content.
  */
+#include "builtin/str.h"
 #include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/call.h"
@@ -12,6 +13,8 @@
 #include "var/exc.h"
 #include "var/made.h"
 #include "var/names.h"
+#include "var/object.h"
+#include "var/type.h"
 #include "var/wrap.h"
 
 Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
@@ -31,6 +34,8 @@ Status object_new(Tx *tx, PyTypeObject *cls, Var **out)
     } else if (base == &PySet_Type) {
         TRY(set_new(tx, base, &ob->content));
     }
+    if (ob->content)
+        MEM(ptrmap_put(&tx->wholes, &tx->arena, &tx->journal, ob->content, ob));
     *out = &ob->v;
     return ST_OK;
 }
@@ -79,6 +84,11 @@ Var *var_content(Var *v)
     return v->kind == &kind_object ? AS(ObjectVar, v)->content : v;
 }
 
+Var *object_part(const Var *v)
+{
+    return v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
+}
+
 /* -- Special methods ---------------------------------------------------------- */
 
 /* What the class has under the name other than its C base (`__str__ = str.__str__` on a subclass of int is its own,
@@ -103,7 +113,25 @@ static Status call_own(Tx *tx, Var *self, Var *method, Var **v, int n, Var **out
     return var_call_unbound(tx, self, method, &(Args){ .v = v, .n = n }, out);
 }
 
-static Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
+/* Slots that forget what binding their method raises, as if it were not there; *called false then. */
+static Status call_bound(Tx *tx, Var *self, Var *method, Var **v, int n, bool *called,
+                         Var **out)
+{
+    Var *bound;
+    *called = true;
+    if (PyType_HasFeature(method->type, Py_TPFLAGS_METHOD_DESCRIPTOR))
+        return call_own(tx, self, method, v, n, out);
+    Status st = attr_bind_special(tx, self, method, &bound);
+    if (st == ST_RAISE) {
+        exc_clear(tx);
+        *called = false;
+        return ST_OK;
+    }
+    TRY(st);
+    return var_call(tx, bound, &(Args){ .v = v, .n = n }, out);
+}
+
+Status object_call(Tx *tx, Var *self, const Args *a, Var **out)
 {
     Var *f;
     TRY(var_special(tx, self, str___call__, &f));
@@ -120,25 +148,30 @@ static Status good_iter(Tx *tx, Status st, Var **it)
     TRY(st);
     TRY(var_real(tx, it));
     const VarKind *k = (*it)->kind;
-    if (k == &kind_object)
+    bool instance = var_is_instance(*it);
+    if (instance)
         TRY(var_special(tx, *it, str___next__, &next));
-    if (next != NULL || (k != &kind_object && k->next) ||
+    if (next != NULL || (!instance && k->next) ||
         (k == &kind_opaque && PyIter_Check((*it)->real)))
         return ST_OK;
     return raise_type(tx, PyExc_TypeError, "iter() returned non-iterator of type '%.100s'",
                       (*it)->type->tp_name);
 }
 
-static Status object_iter(Tx *tx, Var *self, Var **out)
+Status object_iter(Tx *tx, Var *self, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
+    bool called = false;
     TRY(own(tx, self, str___iter__, &f));
-    if (f != NULL)
-        return f == tx->none
-                   ? raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
-                                self->type->tp_name)
-                   : good_iter(tx, call_own(tx, self, f, NULL, 0, out), out);
-    if (content && content->type->tp_iter)
+    if (f == tx->none)
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
+                          self->type->tp_name);
+    if (f != NULL) {
+        Status st = call_bound(tx, self, f, NULL, 0, &called, out);
+        if (called)
+            return good_iter(tx, st, out);
+        TRY(st);
+    } else if (content && content->type->tp_iter)
         return var_iter(tx, content, out);
     TRY(own(tx, self, str___getitem__, &f));
     if (f == NULL)
@@ -147,7 +180,7 @@ static Status object_iter(Tx *tx, Var *self, Var **out)
     return iter_new(tx, &PySeqIter_Type, self, NULL, -1, out);
 }
 
-static Status object_next(Tx *tx, Var *self, Var **out)
+Status object_next(Tx *tx, Var *self, Var **out)
 {
     Var *f;
     TRY(own(tx, self, str___next__, &f));
@@ -182,9 +215,9 @@ static Status good_len(Tx *tx, Var **n)
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
 #define HAS(content, table, slot) ((content) && TYPE_HAS((content)->type, table, slot))
 
-static Status object_len(Tx *tx, Var *self, Var **out)
+Status object_len(Tx *tx, Var *self, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     TRY(own(tx, self, str___len__, &f));
     if (f != NULL) {
         TRY(call_own(tx, self, f, NULL, 0, out));
@@ -200,7 +233,7 @@ static Status missing(Tx *tx, Var *self, Var *key, Status st, Var **out)
 {
     Var *f;
     if (st != ST_RAISE || !exc_matches(tx, PyExc_KeyError) ||
-        AS(ObjectVar, self)->content->kind != &kind_dict)
+        object_part(self)->kind != &kind_dict)
         return st;
     Var *exc = tx->exc;
     TRY(own(tx, self, str___missing__, &f));
@@ -212,9 +245,9 @@ static Status missing(Tx *tx, Var *self, Var *key, Status st, Var **out)
     return call_own(tx, self, f, &key, 1, out);
 }
 
-static Status object_getitem(Tx *tx, Var *self, Var *key, Var **out)
+Status object_getitem(Tx *tx, Var *self, Var *key, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     TRY(own(tx, self, str___getitem__, &f));
     if (f != NULL)
         return call_own(tx, self, f, &key, 1, out);
@@ -224,9 +257,9 @@ static Status object_getitem(Tx *tx, Var *self, Var *key, Var **out)
                       self->type->tp_name);
 }
 
-static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
+Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
 {
-    Var *f, *ignored, *args[2] = { key, value }, *content = AS(ObjectVar, self)->content;
+    Var *f, *ignored, *args[2] = { key, value }, *content = object_part(self);
     TRY(own(tx, self, value ? str___setitem__ : str___delitem__, &f));
     if (f != NULL)
         return call_own(tx, self, f, args, value ? 2 : 1, &ignored);
@@ -236,9 +269,9 @@ static Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
     return no_setitem(tx, self, key, value);
 }
 
-static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
+Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
 {
-    Var *f, *r, *content = AS(ObjectVar, self)->content;
+    Var *f, *r, *content = object_part(self);
     TRY(own(tx, self, str___contains__, &f));
     if (f == tx->none)
         return raise_type(tx, PyExc_TypeError, "'%.200s' object is not a container",
@@ -252,9 +285,9 @@ static Status object_contains(Tx *tx, Var *self, Var *item, bool *yes)
     return var_contains_by_iteration(tx, self, item, yes);
 }
 
-static Status object_truth(Tx *tx, Var *self, bool *yes)
+Status object_truth(Tx *tx, Var *self, bool *yes)
 {
-    Var *f, *r, *content = AS(ObjectVar, self)->content;
+    Var *f, *r, *content = object_part(self);
     TRY(own(tx, self, str___bool__, &f));
     if (f != NULL) {
         TRY(call_own(tx, self, f, NULL, 0, &r));
@@ -319,19 +352,23 @@ static Status content_compare(Tx *tx, Var *content, Var *other, int op, Var **ou
                                   : ST_OK;
 }
 
-static Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
+Status object_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     PyObject *ne;
+    bool called;
     TRY(own(tx, self, compare_name(op), &f));
-    if (f != NULL)
-        return call_own(tx, self, f, &other, 1, out);
+    if (f != NULL) {
+        *out = tx->notimpl;
+        return call_bound(tx, self, f, &other, 1, &called, out);
+    }
     TRY(type_lookup(tx, self->type, str___ne__, &ne));
     if (op == Py_NE &&
         ne == cpy_type_lookup(&PyBaseObject_Type, str___ne__)) { /* it inverts __eq__ */
         TRY(own(tx, self, str___eq__, &f));
         if (f != NULL) {
-            TRY(call_own(tx, self, f, &other, 1, out));
+            *out = tx->notimpl;
+            TRY(call_bound(tx, self, f, &other, 1, &called, out));
             TRY(var_real(tx, out));
             return *out == tx->notimpl ? ST_OK : var_not(tx, *out, out);
         }
@@ -405,12 +442,30 @@ static bool mixed_slot(Var *self, int op, bool reflected)
            TYPE_HAS(t, tp_as_number, nb_multiply);
 }
 
-static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
-                            Var **out)
+enum { TEXT = Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_BYTES_SUBCLASS };
+
+/* The built-in part of the format counts; of the value its text, which is the class's. */
+static Status format_with(Tx *tx, Var *format, Var *value, Var **out)
+{
+    Var *text = var_content(format);
+    *out = tx->notimpl;
+    if (text == NULL || text->kind != &kind_const)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting with a text not known");
+    if (PyUnicode_CheckExact(text->real) && text != format &&
+        PyUnicode_FindChar(text->real, '%', 0, PyUnicode_GET_LENGTH(text->real), 1) < 0)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting without a directive");
+    if (PyUnicode_CheckExact(text->real))
+        return str_percent(tx, text->real, value, out);
+    if (PyBytes_CheckExact(text->real))
+        return graph_break(tx, BRK_NO_SLOT, "%s", "%-formatting of bytes");
+    return ST_OK;
+}
+
+Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     const Binop *b = &binop_table[op % BINOP_COUNT];
     PyObject *name = reflected ? b->rname : op >= BINOP_COUNT ? b->iname : b->name;
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     TRY(own(tx, self, name, &f));
     if (f != NULL)
         return call_own(tx, self, f, &other, 1, out);
@@ -424,6 +479,8 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
                        "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)
         return reflected ? ST_OK : binary_in_place(tx, self, content, other, op, out);
+    if (op == BINOP_REMAINDER && PyType_HasFeature(content->type, TEXT))
+        return format_with(tx, reflected ? other : self, reflected ? self : other, out);
     Var *theirs = var_content(other);
     bool waits;
     TRY(sequence_waits(tx, content, other, op, &waits));
@@ -432,9 +489,9 @@ static Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflecte
     return content_binary(tx, content, theirs, op, reflected, out);
 }
 
-static Status object_unary(Tx *tx, Var *self, char op, Var **out)
+Status object_unary(Tx *tx, Var *self, char op, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     TRY(own(tx, self,
             op == '-'   ? str___neg__
             : op == '+' ? str___pos__
@@ -479,7 +536,7 @@ static Status equal_to_itself(Tx *tx, PyTypeObject *t, bool *yes)
     return ST_OK;
 }
 
-static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
+Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
     Var *f;
     bool member;
@@ -493,7 +550,7 @@ static Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
         *h = PyObject_Hash(self->real);
         return ST_OK;
     }
-    Var *content = AS(ObjectVar, self)->content, *eq;
+    Var *content = object_part(self), *eq;
     if (f == NULL && content && content->kind == &kind_const) {
         TRY(own(tx, self, str___eq__, &eq));
         if (eq == NULL) { /* as the built-in part */
@@ -517,9 +574,9 @@ static bool nameless(Var *content)
                        (content->kind == &kind_dict && content->type == &PyDict_Type));
 }
 
-static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
+Status object_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    Var *f, *content = AS(ObjectVar, self)->content;
+    Var *f, *content = object_part(self);
     PyObject *method = NULL;
     if (str) {
         TRY(own(tx, self, str___str__, &f));
@@ -537,6 +594,9 @@ static Status object_repr(Tx *tx, Var *self, bool str, Var **out)
     }
     if (nameless(content))
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
+    if (self->kind == &kind_exc)
+        return str ? exc_base_str(tx, AS(ExcVar, self), out)
+                   : exc_base_repr(tx, AS(ExcVar, self), out);
     if (self->real && PyExceptionInstance_Check(self->real))
         return exc_existing_text(tx, self, str, out);
     return is_namespace(self) ? namespace_repr(tx, self, out)

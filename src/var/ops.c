@@ -2,6 +2,8 @@
  * var/ops.c -- operators, as Objects/abstract.c dispatches them: reflected forms, the subclass rule, in-place
  * forms that fall back to the plain one, rich comparison with its identity default.
  */
+#include <math.h>
+
 #include "builtin/str.h"
 #include "cpy/cpy.h"
 #include "trace/tx.h"
@@ -62,6 +64,20 @@ static bool short_text(PyObject *o)
 
 /* Constants of the program, and what CPython itself has computed from them, are the objects that the program would see; but
  * where an equality guard stands for an object, another equal one may come. */
+static bool nan_object(PyObject *o)
+{
+    if (!PyFloat_Check(o) && !PyComplex_Check(o))
+        return false;
+    Py_complex c = PyComplex_AsCComplex(o);
+    return isnan(c.real) || isnan(c.imag);
+}
+
+/* 1: equal, or NaNs both, so that nothing tells whether they are one object; -1: an error. */
+static int equal_or_nans(PyObject *x, PyObject *y)
+{
+    return nan_object(x) && nan_object(y) ? 1 : PyObject_RichCompareBool(x, y, Py_EQ);
+}
+
 static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
 {
     *yes = a->real == b->real;
@@ -71,7 +87,9 @@ static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
     if (!a->by_value && !b->by_value &&
         (*yes || a->type == &PyUnicode_Type || a->type == &PyBytes_Type))
         return ST_OK;
-    int same = PyObject_RichCompareBool(a->real, b->real, Py_EQ);
+    int same = a->by_value || b->by_value
+                   ? equal_or_nans(a->real, b->real)
+                   : PyObject_RichCompareBool(a->real, b->real, Py_EQ);
     if (same < 0)
         return raise_now(tx);
     if (!same)
@@ -116,7 +134,7 @@ static Status is_number(Tx *tx, Var *a, Var *b, bool *yes)
         return ST_OK;
     TRY(var_const(tx, a, &x));
     TRY(var_const(tx, b, &y));
-    int same = x && y ? PyObject_RichCompareBool(x, y, Py_EQ) : 1;
+    int same = x && y ? equal_or_nans(x, y) : 1;
     if (same < 0)
         return raise_now(tx);
     return same ? graph_break(tx, BRK_IDENTITY, "numbers of type %s", a->type->tp_name)
@@ -286,7 +304,7 @@ static Status reflected_first(Tx *tx, Var *a, Var *b, int op, bool *yes)
 {
     PyObject *mine, *theirs, *name = binop_table[op % BINOP_COUNT].rname;
     *yes = right_first(a, b);
-    if (!*yes || a->kind != &kind_object || b->kind != &kind_object)
+    if (!*yes || !var_is_instance(a) || !var_is_instance(b))
         return ST_OK;
     TRY(type_lookup(tx, b->type, name, &theirs));
     TRY(type_lookup(tx, a->type, name, &mine));
@@ -306,7 +324,7 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(try_side(tx, a, b, op, false, out));
     if (*out != tx->notimpl || swapped)
         return ST_OK;
-    if (a->type == b->type && a->kind == &kind_object)
+    if (a->type == b->type && var_is_instance(a))
         return ST_OK;
     return try_side(tx, b, a, op, true, out);
 }
@@ -436,14 +454,18 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         return const_binary(tx, a, b, op, out);
     if (op % BINOP_COUNT == BINOP_REMAINDER && a->kind == &kind_const &&
         PyUnicode_CheckExact(a->real)) {
-        if (right_first(a, b) && b->kind == &kind_object) {
+        PyObject *theirs = NULL; /* what str has does as the left side's own */
+        if (right_first(a, b))
+            TRY(type_lookup(tx, b->type, binop_table[BINOP_REMAINDER].rname, &theirs));
+        if (theirs != NULL && (!Py_IS_TYPE(theirs, &PyWrapperDescr_Type) ||
+                               PyDescr_TYPE(theirs) != &PyUnicode_Type)) {
             TRY(try_side(tx, b, a, op % BINOP_COUNT, true, out));
             if (*out != tx->notimpl)
                 return ST_OK;
         }
         return str_percent(tx, a->real, b, out);
     }
-    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
         TRY(try_side(tx, a, b, op, false, out));
@@ -549,7 +571,7 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
         PyObject *r = PyObject_RichCompare(a->real, b->real, op);
         return r ? const_new(tx, r, out) : raise_now(tx);
     }
-    if (as_tensor_op(a, b) && a->kind != &kind_object && b->kind != &kind_object)
+    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_compare(tx, a, b, op, out);
     static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
     bool first = right_first(a, b);
@@ -569,6 +591,30 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     return compare_default(tx, a, b, op, out);
 }
 
+static bool inexact(Var *v)
+{
+    return (v->kind == &kind_scalar || v->kind == &kind_const) &&
+           (v->type == &PyFloat_Type || v->type == &PyComplex_Type);
+}
+
+/* Two unequal numbers may still be one object, if they are not equal to themselves: on this call, or on a later one that the guards let
+ * in. */
+static Status two_nans(Tx *tx, Var *a, Var *b)
+{
+    if (a->type != b->type || !inexact(a) || !inexact(b))
+        return ST_OK;
+    Var *known = a->kind == &kind_const ? a : b, *r;
+    bool itself;
+    TRY(var_compare(tx, known, known, Py_EQ, &r));
+    TRY(var_truth(tx, r, &itself));
+    if (itself)
+        return ST_OK;
+    TRY(var_is(tx, a, b, &itself));
+    return itself ? graph_break(tx, BRK_IDENTITY, "%s", "a NaN that is looked for")
+                  : ST_OK;
+}
+
+/* Identity or equality, as containers compare what they hold. */
 Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
 {
     TRY(var_real(tx, &a));
@@ -580,7 +626,8 @@ Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
         return ST_OK;
     Var *r;
     TRY(var_compare(tx, a, b, Py_EQ, &r));
-    return var_truth(tx, r, yes);
+    TRY(var_truth(tx, r, yes));
+    return *yes ? ST_OK : two_nans(tx, a, b);
 }
 
 /* -- Hash ------------------------------------------------------------------------------------------ */
@@ -595,11 +642,20 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
     return guard_is(&tx->guards, v->src, key);
 }
 
+/* The hash of a NaN is that of the object. */
+static Status nan_pinned(Tx *tx, Var *v, PyObject *key)
+{
+    if (!inexact(v) || (v->kind == &kind_const && !v->by_value))
+        return ST_OK;
+    return nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN") : ST_OK;
+}
+
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
 {
     TRY(var_real(tx, &v));
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
+        TRY(nan_pinned(tx, v, *key));
         return key_pinned(tx, v, *key);
     }
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||

@@ -11,32 +11,39 @@
 
 /* -- Modules -------------------------------------------------------------------- */
 
-static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+/* Instances of subclasses have what their class says first. */
+Status module_find(Tx *tx, Var *self, PyObject *name, Var **out)
 {
+    PyObject *descr;
     DictVar *d;
-    Var *hook, *arg;
     TRY(attrs_of(tx, self, &d));
-    if (name == str___dict__) {
+    if (self->type != &PyModule_Type)
+        TRY(type_lookup(tx, self->type, name, &descr));
+    if (name == str___dict__ && (self->type == &PyModule_Type ||
+                                 descr == cpy_type_lookup(&PyModule_Type, str___dict__))) {
         *out = &d->v;
         return ST_OK;
     }
-    TRY(dict_get_str(tx, d, name, out));
-    if (*out != NULL)
-        return ST_OK;
-    PyObject *descr;
-    TRY(type_lookup(tx, self->type, name, &descr));
-    if (descr != NULL)
+    if (self->type != &PyModule_Type)
         return var_generic_getattr(tx, self, name, out);
+    TRY(dict_get_str(tx, d, name, out));
+    return *out ? ST_OK : var_generic_getattr(tx, self, name, out);
+}
+
+/* As module_getattro. */
+Status module_load(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    DictVar *d;
+    Var *hook, *arg;
+    Status st = module_find(tx, self, name, out);
+    if (st != ST_RAISE || !exc_matches(tx, PyExc_AttributeError))
+        return st;
+    exc_clear(tx);
+    TRY(attrs_of(tx, self, &d));
     TRY(dict_get_str(tx, d, str___getattr__, &hook));
     if (hook != NULL) {
         TRY(const_peek(tx, name, &arg));
         return var_call1(tx, hook, arg, out);
-    }
-    TRY(type_lookup(tx, self->type, str___getattr__, &descr));
-    if (descr != NULL) { /* a subclass of the type of modules */
-        TRY(wrap_pinned(tx, descr, NULL, &hook));
-        TRY(const_peek(tx, name, &arg));
-        return var_call2(tx, hook, self, arg, out);
     }
     PyObject *mod = tx_hold(tx, PyModule_GetNameObject(self->real));
     if (mod == NULL) {
@@ -45,6 +52,25 @@ static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
     }
     return raise_type(tx, PyExc_AttributeError, "module '%U' has no attribute '%U'", mod,
                       name);
+}
+
+static Status module_lookup(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *own;
+    Var *fn, *arg;
+    TRY(type_lookup(tx, self->type, str___getattribute__, &own));
+    if (own == NULL || Py_IS_TYPE(own, &PyWrapperDescr_Type))
+        return module_load(tx, self, name, out);
+    TRY(type_value(tx, self, str___getattribute__, own, &fn));
+    TRY(const_peek(tx, name, &arg));
+    return var_call_unbound(tx, self, fn, &(Args){ .v = &arg, .n = 1 }, out);
+}
+
+static Status module_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    if (self->type == &PyModule_Type)
+        return module_load(tx, self, name, out);
+    return attr_hook(tx, self, name, module_lookup(tx, self, name, out), out);
 }
 
 static Status module_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
@@ -181,6 +207,17 @@ static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **whe
     return ST_OK;
 }
 
+/* No class behind it has the attribute: that of the super object itself. */
+static Status super_own(Tx *tx, SuperVar *s, PyObject *name, Var **out)
+{
+    *out = name == str___thisclass__ ? s->cls : name == str___self__ ? s->self : NULL;
+    if (*out != NULL)
+        return ST_OK;
+    if (name == str___self_class__)
+        return wrap_pinned(tx, (PyObject *)s->start, NULL, out);
+    return var_generic_getattr(tx, &s->v, name, out);
+}
+
 static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     SuperVar *s = AS(SuperVar, self);
@@ -191,8 +228,7 @@ static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         return var_generic_getattr(tx, self, name, out);
     TRY(super_find(tx, s, name, &where, &value));
     if (value == NULL)
-        return raise_type(tx, PyExc_AttributeError,
-                          "'super' object has no attribute '%U'", name);
+        return super_own(tx, s, name, out);
     TRY(wrap_pinned(tx, (PyObject *)where, NULL, &cls));
     Source *src = NULL;
     if (cls->src) {

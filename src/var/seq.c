@@ -4,6 +4,7 @@
 #include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/weak.h"
 
 static Status no_slot(Tx *tx, Var *v, const char *what)
@@ -41,7 +42,7 @@ Status var_length_hint(Tx *tx, Var *v)
     bool own;
     Var *ignored;
     TRY(var_real(tx, &v));
-    if (v->kind != &kind_object)
+    if (!var_is_instance(v))
         return ST_OK;
     TRY(written_in_python(tx, v, str___len__, &own));
     if (own) {
@@ -98,7 +99,7 @@ Status var_iter(Tx *tx, Var *v, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->iter)
         return v->kind->iter(tx, v, out);
-    if (v->kind->next && v->kind != &kind_object) {
+    if (v->kind->next && !var_is_instance(v)) {
         *out = v;
         return ST_OK;
     }
@@ -183,7 +184,7 @@ Status var_iter_or(Tx *tx, Var *v, const char *lacks, Var **it)
 Status var_tuple_items(Tx *tx, Var *v, Var ***items, Py_ssize_t *n)
 {
     TRY(var_real(tx, &v));
-    if (v->kind == &kind_object) {
+    if (var_is_instance(v)) {
         Var *it;
         TRY(var_iter(tx, v, &it));
         TRY(var_length_hint(tx, v));
@@ -279,7 +280,7 @@ Status var_ascii(Tx *tx, Var *v, Var **out)
 static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
 {
     PyObject *f, *s;
-    Var *content = AS(ObjectVar, v)->content;
+    Var *content = object_part(v);
     if (spec == NULL)
         TRY(const_str(tx, "", &spec));
     TRY(type_lookup(tx, v->type, str___format__, &f));
@@ -310,7 +311,7 @@ Status var_format(Tx *tx, Var *v, Var *spec, Var **out)
     TRY(var_real(tx, &v));
     if (spec != NULL) /* an instance of a subclass of str serves as its text */
         TRY(var_real(tx, &spec));
-    if (v->kind == &kind_object)
+    if (var_is_instance(v))
         return format_object(tx, v, spec, out);
     if (spec != NULL && spec->kind == &kind_object && var_content(spec))
         spec = var_content(spec);
@@ -346,7 +347,7 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
         TRY(weak_referent(tx, v, &v));
         return var_index_value(tx, v, out);
     }
-    if (v->kind == &kind_object)
+    if (var_is_instance(v))
         TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));
     else if (TYPE_HAS(v->type, tp_as_number, nb_index))
         return no_slot(tx, v, "__index__");

@@ -98,10 +98,7 @@ static Status put_real(Tx *tx, SetVar *s, PyObject *key, Py_hash_t h)
     Var *v;
     if (keymap_find(&s->items, key, h))
         return ST_OK;
-    if (const_immutable(key))
-        TRY(const_known(tx, key, NULL, &v));
-    else
-        TRY(wrap_pinned(tx, key, NULL, &v));
+    TRY(wrap_member(tx, key, &v));
     MEM(keymap_put(&s->items, &tx->arena, &tx->journal, key, h, v, v));
     return ST_OK;
 }

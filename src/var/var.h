@@ -238,8 +238,10 @@ typedef struct SuperVar {
 } SuperVar;
 
 typedef struct ExcVar {
-    Var v; /* type: the exception class; real: an existing exception */
-    TupleVar *args;
+    Var v;          /* type: the exception class; real: an existing exception */
+    TupleVar *args; /* journalled */
+    TupleVar *
+        made; /* what its C fields were made of; NULL: the C class's __init__ has not run. journalled */
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
     TupleVar *excs;   /* of a group: its exceptions */
@@ -263,6 +265,9 @@ typedef struct PartialVar {
 typedef struct DescrVar {
     Var v;
     Var *part[4]; /* NULL: not given */
+    PyObject *
+        name; /* of a property: what __set_name__ has told it; NULL: nothing. journalled */
+    Var *copied[5]; /* what functools_wraps of the others took from the function; NULL: it had none */
 } DescrVar;
 
 typedef struct TokenVar TokenVar;
@@ -312,6 +317,13 @@ typedef struct ByteArrayVar {
 } ByteArrayVar;
 
 #define AS(Type, var) ((Type *)(var))
+
+extern const VarKind kind_object, kind_exc;
+/* An instance whose class may be written in Python, with special methods of its own. */
+static inline bool var_is_instance(const Var *v)
+{
+    return v->kind == &kind_object || v->kind == &kind_exc;
+}
 
 /* -- Making values ---------------------------------------------------------------- */
 
@@ -370,5 +382,7 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
 Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */
 Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* A key or member of what exists, which a guard compares. */
+Status wrap_member(Tx *tx, PyObject *obj, Var **out);
 
 #endif

@@ -166,38 +166,32 @@ bool wrap_is_object(PyTypeObject *t)
     return t == known_type(TY_NAMESPACE) || (python_class(t) && wrap_layout(t) != NULL);
 }
 
-static bool all_zero(const void *p, size_t n)
+static bool same_slots(const void *a, const void *b, size_t size)
 {
-    const char *c = p;
-    return c == NULL || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
+    static const char none[sizeof(PyNumberMethods)];
+    return memcmp(a ? a : none, b ? b : none, size) == 0;
 }
 
-/* The slots that a special method in the class would fill; its repr() is asked for (tuple.c). */
-static bool tuple_slots(const PyTypeObject *t)
+bool wrap_is_tuple(PyTypeObject *t)
 {
+    static const char *const methods[] = { "__format__", "__reversed__" };
     const PyTypeObject *base = &PyTuple_Type;
-    const PySequenceMethods *seq = t->tp_as_sequence, *tuple = base->tp_as_sequence;
-    return all_zero(t->tp_as_number, sizeof *t->tp_as_number) &&
-           seq->sq_length == tuple->sq_length && seq->sq_contains == tuple->sq_contains &&
-           memcmp(t->tp_as_mapping, base->tp_as_mapping, sizeof *t->tp_as_mapping) == 0 &&
-           t->tp_hash == base->tp_hash && t->tp_richcompare == base->tp_richcompare &&
-           t->tp_iter == base->tp_iter && t->tp_iternext == NULL && t->tp_call == NULL &&
-           t->tp_str == base->tp_str && t->tp_getattro == base->tp_getattro &&
-           t->tp_setattro == base->tp_setattro && t->tp_descr_get == NULL &&
-           t->tp_descr_set == NULL && t->tp_finalize == NULL &&
-           all_zero(t->tp_as_async, sizeof *t->tp_as_async);
-}
-
-bool wrap_is_record(PyTypeObject *t)
-{
-    if (!PyType_IsSubtype(t, &PyTuple_Type) || t->tp_dictoffset || !wrap_is_object(t) ||
-        !cpy_type_lookup(t, str__fields) || !tuple_slots(t))
-        return false;
-    PyObject *const others[] = { str___format__, str___reversed__, str___bytes__ };
-    for (size_t i = 0; i < COUNT_OF(others); i++)
-        if (cpy_type_lookup(t, others[i]) != cpy_type_lookup(&PyTuple_Type, others[i]))
-            return false;
-    return true;
+    bool same =
+        t->tp_dictoffset == 0 && t->tp_iter == base->tp_iter &&
+        t->tp_iternext == base->tp_iternext && t->tp_hash == base->tp_hash &&
+        t->tp_richcompare == base->tp_richcompare && t->tp_call == base->tp_call &&
+        t->tp_str == base->tp_str && t->tp_getattro == base->tp_getattro &&
+        t->tp_setattro == base->tp_setattro &&
+        same_slots(t->tp_as_number, base->tp_as_number, sizeof(PyNumberMethods)) &&
+        t->tp_as_sequence->sq_length == base->tp_as_sequence->sq_length &&
+        t->tp_as_sequence->sq_contains == base->tp_as_sequence->sq_contains &&
+        same_slots(t->tp_as_mapping, base->tp_as_mapping, sizeof(PyMappingMethods));
+    for (size_t i = 0; same && i < COUNT_OF(methods); i++) {
+        PyObject *name = PyUnicode_InternFromString(methods[i]);
+        same = name && cpy_type_lookup(t, name) == cpy_type_lookup(&PyTuple_Type, name);
+        Py_XDECREF(name);
+    }
+    return same;
 }
 
 static Status content_of(Tx *tx, ObjectVar *ob, PyTypeObject *base)
@@ -392,7 +386,8 @@ static Status wrap_kind(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out
         return weak_wrap(tx, o, src, out);
     if (strcmp(t->tp_name, "functools.partial") == 0)
         return partial_wrap(tx, o, src, out);
-    if (wrap_is_record(t)) {
+    if (PyTuple_Check(o) && wrap_is_object(t) &&
+        PyObject_HasAttrString((PyObject *)t, "_fields") && wrap_is_tuple(t)) {
         TRY(guard_type(&tx->guards, src, t));
         return wrap_tuple(tx, o, src, out);
     }
@@ -429,8 +424,10 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
         *out = known;
         if (src != NULL)
             src->hint = o;
-        if (pinned || (*out)->src == src)
+        if ((*out)->src == src)
             return ST_OK;
+        if (pinned) /* here it is always the same; where it was met first, it may be another */
+            return (*out)->src ? guard_is(&tx->guards, (*out)->src, o) : ST_OK;
         return guard_add(&tx->guards,
                          (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }
@@ -462,6 +459,17 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
         src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), 0);
         TRY_PTR(src);
     }
+    return wrap_any(tx, obj, src, true, out);
+}
+
+Status wrap_member(Tx *tx, PyObject *obj, Var **out)
+{
+    if (const_immutable(obj))                   /* not tuples of classes and the like */
+        return const_known(tx, obj, NULL, out); /* an equal one may come */
+    if (const_object(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
+    TRY_PTR(src);
     return wrap_any(tx, obj, src, true, out);
 }
 

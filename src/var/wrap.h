@@ -18,7 +18,7 @@ PyTypeObject *wrap_layout(PyTypeObject *t);
 /* Instances of t are modelled as ObjectVar. */
 bool wrap_is_object(PyTypeObject *t);
 
-/* Instances of t are tuples with a type: named tuples whose class changes nothing of what tuples do. */
-bool wrap_is_record(PyTypeObject *t);
+/* Is a subclass of tuple one in all but its name: no attributes, no operators of its own? Its repr may be. */
+bool wrap_is_tuple(PyTypeObject *t);
 
 #endif

@@ -484,3 +484,81 @@ def waiting_when_an_exception_passes(x):
     kept = numbers(2)
     next(kept)
     return x + 1, kept
+
+
+class Names(list):
+    def __iter__(self):
+        raise AssertionError("never asked")
+
+    def __reversed__(self):
+        raise AssertionError("never asked")
+
+
+class Row(dict):
+    pass
+
+
+class Sorted(collections.OrderedDict):
+    pass
+
+
+class Counts(collections.defaultdict):
+    pass
+
+
+class Marks(set):
+    pass
+
+
+class Turn(collections.deque):
+    pass
+
+
+@program(lambda: (T(2), list), lambda: (T(2), Names), graphs=0)
+def walks_of_new_lists(x, kind):
+    l = kind([1, 2, 3])
+    forth, back = list.__iter__(l), list.__reversed__(l)
+    seen = [next(forth), next(back)]
+    l[1] = 7
+    l.append(9)
+    return x + 1, seen, list(forth), list(back), l[:], type(l)
+
+
+@program(lambda: (T(2), dict), lambda: (T(2), Row), lambda: (T(2), Sorted), lambda: (T(2), lambda d: Counts(int, d)), graphs=0)
+def walks_of_new_dicts(x, kind):
+    d = kind({1: 2, 3: 4})
+    items, keys, values, first = iter(d.items()), d.keys(), d.values(), iter(d)
+    seen = [next(items), next(first)]
+    d[3] = 5
+    seen += items
+    d[9] = 1
+    try:
+        seen.append(next(first))
+    except RuntimeError as e:
+        seen.append(str(e))
+    return x + 1, seen, list(keys), list(values), type(keys), d, keys.mapping == d
+
+
+@program(lambda: (T(2), set), lambda: (T(2), Marks), lambda: (T(2), collections.deque), lambda: (T(2), Turn), graphs=0)
+def walks_of_what_grows(x, kind):
+    s = kind([1, 2, 3])
+    it = iter(s)
+    seen = [next(it)]
+    s.extend([4]) if hasattr(s, "extend") else s.add(4)
+    try:
+        seen.append(next(it))
+    except RuntimeError as e:
+        seen.append(str(e))
+    return x + 1, seen, s
+
+
+@program(lambda: (T(2), "abcba", "cdc"), lambda: (T(2), "ab", "xyz"), graphs=0)
+def new_sets_of_a_subclass(x, a, b):
+    s, t = Marks(a), Marks(a)
+    s.update(set(b))
+    t &= set(b)
+    u = Marks(a)
+    u.symmetric_difference_update(frozenset(b))
+    v = Marks(a)
+    v.difference_update(set(b), a[:1])
+    return x + 1, s, t, u, v, list(s), [type(k) for k in (s, t, u, v)]

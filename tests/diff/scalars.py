@@ -221,3 +221,19 @@ def nested_conditions(x, n):
 def index_by_scalar(x, i):
     words = ["zero", "one", "two", "three"]
     return x[i] * 2 if i < 4 else None, words[i] if i < 4 else words[i - 4], x[i - 1:i + 1]
+
+
+NAN = float("nan")
+
+
+@program(lambda: (1.0, [2.0]), lambda: (NAN, [NAN]), lambda: (NAN, [float("nan")]), lambda: (1.0, [1.0]), lambda: (complex(0, NAN), [2j]), graphs=0)
+def a_nan_is_found_by_identity(x, items):
+    made = float("nan")
+    held = [made, x]
+    return x in items, items.count(x), made in held, made in (made,), float("nan") in held, x is items[0]
+
+
+@program(lambda: (1.0, 2.0), lambda: (float("nan"), NAN), lambda: (NAN, NAN), graphs=0)
+def a_nan_is_a_key_by_identity(x, y):
+    d = {y: 1}
+    return x in d, d.get(x), x in {y}, hash(x) == hash(y)
