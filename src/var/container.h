@@ -181,6 +181,8 @@ Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Va
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
 Status dict_merge(Tx *tx, DictVar *d, Var *from); /* dict.update(from) */
+/* What keys() of a mapping gives, as PyMapping_Keys lists it. */
+Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n);
 Status dict_factory(Tx *tx, DictVar *d, Var **out);
 Status dictview_new(Tx *tx, Var *dict, char what, Var **out);
 Status dictview_set(Tx *tx, DictViewVar *w, struct SetVar **out); /* set(view) */

@@ -571,9 +571,37 @@ static Status merge_dict(Tx *tx, DictVar *d, DictVar *from)
     return ST_OK;
 }
 
+Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n)
+{
+    Var *k;
+    TRY(var_call_method(tx, mapping, "keys", NULL, 0, &k));
+    TRY(var_real(tx, &k));
+    const PySequenceMethods *seq = k->type->tp_as_sequence;
+    if (k->type->tp_iter == NULL && !(seq && seq->sq_item))
+        return raise_type(tx, PyExc_TypeError,
+                          "%.200s.keys() returned a non-iterable (type %.200s)",
+                          mapping->type->tp_name, k->type->tp_name);
+    return var_unpack(tx, k, keys, n);
+}
+
+static Status merge_listed(Tx *tx, DictVar *d, Var *from)
+{
+    Var **keys, *v;
+    Py_ssize_t n;
+    TRY(dict_keys_of(tx, from, &keys, &n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(var_getitem(tx, from, keys[i], &v));
+        TRY(dict_put(tx, d, keys[i], v));
+    }
+    return ST_OK;
+}
+
+/* An OrderedDict takes the keys one by one. */
 static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
 {
     Var *keys, *it, *k, *v;
+    if (!is_odict(d))
+        return merge_listed(tx, d, from);
     TRY(var_call0(tx, keys_fn, &keys));
     TRY(var_iter(tx, keys, &it));
     for (;;) {
