@@ -138,17 +138,33 @@ static Status quiet_keys(Tx *tx, PyObject *dict)
     return ST_OK;
 }
 
+/* The order of an OrderedDict, if it has the same keys as the dict below: dict's own methods can take one away, or add one. */
+static Status ordered_keys(Tx *tx, PyObject *dict, PyObject **keys)
+{
+    TRY(quiet_keys(tx, dict));
+    PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(dict));
+    TRY_PTR(it);
+    *keys = tx_hold(tx, PySequence_List(it));
+    if (*keys == NULL && !PyErr_ExceptionMatches(PyExc_KeyError))
+        return ST_ERROR;
+    PyErr_Clear();
+    bool whole = *keys && PyList_GET_SIZE(*keys) == PyDict_GET_SIZE(dict);
+    for (Py_ssize_t i = 0; whole && i < PyList_GET_SIZE(*keys); i++)
+        whole = PyDict_GetItemWithError(dict, PyList_GET_ITEM(*keys, i)) != NULL;
+    return whole ? ST_OK
+                 : graph_break(tx, BRK_NO_SLOT, "%s",
+                               "an OrderedDict that was changed behind its back");
+}
+
 /* Keys of the existing dict in order, with a list of values beside: new lists. */
 static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
 {
     TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner != NULL)
         *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
-    else if (PyODict_Check(d->v.real)) { /* whose iterator looks each key up */
-        TRY(quiet_keys(tx, d->v.real));
-        PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(d->v.real));
-        *keys = it ? tx_hold(tx, PySequence_List(it)) : NULL;
-    } else
+    else if (PyODict_Check(d->v.real)) /* whose iterator looks each key up */
+        TRY(ordered_keys(tx, d->v.real, keys));
+    else
         *keys = tx_hold(tx, PyDict_Keys(d->v.real));
     TRY_PTR(*keys);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(*keys); i++)
@@ -555,9 +571,37 @@ static Status merge_dict(Tx *tx, DictVar *d, DictVar *from)
     return ST_OK;
 }
 
+Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n)
+{
+    Var *k;
+    TRY(var_call_method(tx, mapping, "keys", NULL, 0, &k));
+    TRY(var_real(tx, &k));
+    const PySequenceMethods *seq = k->type->tp_as_sequence;
+    if (k->type->tp_iter == NULL && !(seq && seq->sq_item))
+        return raise_type(tx, PyExc_TypeError,
+                          "%.200s.keys() returned a non-iterable (type %.200s)",
+                          mapping->type->tp_name, k->type->tp_name);
+    return var_unpack(tx, k, keys, n);
+}
+
+static Status merge_listed(Tx *tx, DictVar *d, Var *from)
+{
+    Var **keys, *v;
+    Py_ssize_t n;
+    TRY(dict_keys_of(tx, from, &keys, &n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(var_getitem(tx, from, keys[i], &v));
+        TRY(dict_put(tx, d, keys[i], v));
+    }
+    return ST_OK;
+}
+
+/* An OrderedDict takes the keys one by one. */
 static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
 {
     Var *keys, *it, *k, *v;
+    if (!is_odict(d))
+        return merge_listed(tx, d, from);
     TRY(var_call0(tx, keys_fn, &keys));
     TRY(var_iter(tx, keys, &it));
     for (;;) {
