@@ -283,19 +283,15 @@ Status op_map_add(Tx *tx, Frame *f, const Ins *in)
     return var_setitem(tx, peek(f, in->arg), key, value);
 }
 
+/* An AttributeError on the way says that it is no mapping. */
 static Status mapping_items(Tx *tx, Var *v, Var ***keys, Var ***values, Py_ssize_t *n)
 {
-    TRY(var_real(tx, &v));
-    Var *c = var_content(v);
-    if (c && c->kind == &kind_dict && v->kind == &kind_dict)
-        return dict_items(tx, AS(DictVar, c), keys, values, n);
+    DictVar *plain = dict_as_stored(v);
     Var *k;
-    Status st = var_call_method(tx, v, "keys", NULL, 0, &k);
-    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
-        return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping",
-                          v->type->tp_name);
-    TRY(st);
-    TRY(var_unpack(tx, k, keys, n));
+    if (plain != NULL)
+        return dict_items(tx, plain, keys, values, n);
+    TRY(var_getattr(tx, v, str_keys, &k));
+    TRY(mapping_keys(tx, v, k, keys, n));
     *values = tx_alloc(tx, (size_t)(*n + 1) * sizeof(Var *));
     TRY_PTR(*values);
     for (Py_ssize_t i = 0; i < *n; i++)
@@ -305,9 +301,14 @@ static Status mapping_items(Tx *tx, Var *v, Var ***keys, Var ***values, Py_ssize
 
 Status op_dict_update(Tx *tx, Frame *f, const Ins *in)
 {
-    Var **keys, **values;
+    Var **keys, **values, *v = pop(tx, f);
     Py_ssize_t n;
-    TRY(mapping_items(tx, pop(tx, f), &keys, &values, &n));
+    TRY(var_real(tx, &v));
+    Status st = mapping_items(tx, v, &keys, &values, &n);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
+        return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping",
+                          v->type->tp_name);
+    TRY(st);
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(var_setitem(tx, peek(f, in->arg), keys[i], values[i]));
     return ST_OK;
@@ -356,9 +357,19 @@ static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int d
 
 Status op_dict_merge(Tx *tx, Frame *f, const Ins *in)
 {
-    Var **keys, **values;
+    Var **keys, **values, *v = pop(tx, f);
+    PyObject *text;
     Py_ssize_t n;
-    TRY(mapping_items(tx, pop(tx, f), &keys, &values, &n));
+    TRY(var_real(tx, &v));
+    Status st = mapping_items(tx, v, &keys, &values, &n);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError)) {
+        exc_clear(tx);
+        TRY(function_text(tx, peek(f, in->arg + 2), &text));
+        return raise_type(tx, PyExc_TypeError,
+                          "%U argument after ** must be a mapping, not %.200s", text,
+                          v->type->tp_name);
+    }
+    TRY(st);
     for (Py_ssize_t i = 0; i < n; i++)
         TRY(merge_one(tx, f, peek(f, in->arg), keys[i], values[i], in->arg));
     return ST_OK;

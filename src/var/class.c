@@ -145,10 +145,8 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
     Var *mv, *w;
     bool first = false;
     TRY(written(tx, self, name, &w));
-    if (w != NULL) {
-        *out = w;
-        return ST_OK;
-    }
+    if (w != NULL)
+        return attr_bind_class(tx, self, name, w, out);
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
     if (meta && is_type_getset(name, meta))
         return type_getset(tx, self, name, out);

@@ -10,6 +10,7 @@
 #include "var/consts.h"
 #include "var/container.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/type.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
@@ -117,7 +118,7 @@ static bool only_one(PyObject *o)
 }
 
 /* Different values are different objects. One small int is one object, as long as the sources have just that. */
-static Status is_number(Tx *tx, Var *a, Var *b, bool *yes)
+static Status same_number(Tx *tx, Var *a, Var *b, bool *yes)
 {
     Source *from[2];
     PyObject *x = number_object(a, &from[0]), *y = number_object(b, &from[1]);
@@ -149,7 +150,7 @@ static Status is_scalar(Tx *tx, Var *a, Var *b, bool *yes)
         *yes = x == y;
         return ST_OK;
     }
-    return is_number(tx, a, b, yes);
+    return same_number(tx, a, b, yes);
 }
 
 /* A constant, and a tuple that is known by its items. */
@@ -241,9 +242,59 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
+static bool is_plain_value(const Var *v)
+{
+    return v->kind == &kind_const || v->kind == &kind_scalar;
+}
+
+/* The numbers that the C operators of a number's type take, instances of subclasses among them. */
+static bool takes(PyTypeObject *t, PyTypeObject *other, int op)
+{
+    bool whole = PyType_IsSubtype(other, &PyLong_Type),
+         real = whole || PyType_IsSubtype(other, &PyFloat_Type);
+    if (t == &PyLong_Type || t == &PyBool_Type)
+        return whole && op != BINOP_MATRIX_MULTIPLY;
+    bool any = op == BINOP_ADD || op == BINOP_SUBTRACT || op == BINOP_MULTIPLY ||
+               op == BINOP_TRUE_DIVIDE || op == BINOP_POWER;
+    if (t == &PyFloat_Type)
+        return real && (any || op == BINOP_FLOOR_DIVIDE || op == BINOP_REMAINDER);
+    return t == &PyComplex_Type && any &&
+           (real || PyType_IsSubtype(other, &PyComplex_Type));
+}
+
+static bool is_number(const Var *v)
+{
+    return is_plain_value(v) && (v->type == &PyLong_Type || v->type == &PyBool_Type ||
+                                 v->type == &PyFloat_Type || v->type == &PyComplex_Type);
+}
+
+bool number_takes(const Var *number, const Var *other, int op)
+{
+    return !is_number(number) || !is_number(other) ||
+           takes(number->type, other->type, op % BINOP_COUNT);
+}
+
+/* A number with the built-in part of an instance: on the left it is asked before a method of the other's class, unless that is a subclass
+ * of its own. */
+static Status number_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    Var *part = var_is_instance(other) ? object_part(other) : NULL;
+    op %= BINOP_COUNT;
+    if (part == NULL || !is_number(self) || !is_number(part) ||
+        !takes(self->type, part->type, op))
+        return ST_OK;
+    return reflected ? var_binary(tx, part, self, op, out)
+                     : var_binary(tx, self, part, op, out);
+}
+
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     *out = tx->notimpl;
+    if (is_number(self) && var_is_instance(other)) {
+        TRY(number_side(tx, self, other, op, reflected, out));
+        if (*out != tx->notimpl)
+            return ST_OK;
+    }
     if (op == BINOP_OR && self->kind == &kind_opaque &&
         strcmp(self->type->tp_name, "types.UnionType") == 0)
         return reflected ? class_union(tx, other, self, out)
@@ -276,10 +327,30 @@ static Status reflected_first(Tx *tx, Var *a, Var *b, int op, bool *yes)
     return ST_OK;
 }
 
+static binaryfunc number_slot(PyTypeObject *t, int op, bool in_place)
+{
+    const PyNumberMethods *m = t->tp_as_number;
+    if (m == NULL || (op != BINOP_ADD && op != BINOP_MULTIPLY))
+        return NULL;
+    if (in_place)
+        return op == BINOP_ADD ? m->nb_inplace_add : m->nb_inplace_multiply;
+    return op == BINOP_ADD ? m->nb_add : m->nb_multiply;
+}
+
+/* Sequences are joined and repeated only when no number on either side knows the operator: a class that has it is one. */
+static bool number_first(const Var *a, const Var *b, int op)
+{
+    int plain = op % BINOP_COUNT;
+    return var_is_instance(b) && number_slot(b->type, plain, false) != NULL &&
+           number_slot(a->type, plain, false) == NULL &&
+           (op < BINOP_COUNT || number_slot(a->type, plain, true) == NULL);
+}
+
 static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     bool swapped;
     TRY(reflected_first(tx, a, b, op, &swapped));
+    swapped |= number_first(a, b, op);
     if (swapped) {
         TRY(try_side(tx, b, a, op, true, out));
         if (*out != tx->notimpl)
@@ -339,11 +410,6 @@ static Status no_operator(Tx *tx, Var *a, Var *b, int op)
         op >= BINOP_COUNT ? "=" : "", a->type->tp_name, b->type->tp_name);
 }
 
-static bool is_plain_value(const Var *v)
-{
-    return v->kind == &kind_const || v->kind == &kind_scalar;
-}
-
 /* Nobody took the operation. What no expression can say of a lazy number ("ab" * n, (0, 0) * n) is done for real. */
 static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
@@ -358,6 +424,21 @@ static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
     PyObject *r = PyObject_CallFunctionObjArgs(
         op >= BINOP_COUNT ? row->itarget : row->target, x, y, NULL);
     return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
+}
+
+/* As binary_iop1, and the sequences' own forms behind it. */
+static Status in_place_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    bool asked = number_first(a, b, op);
+    *out = tx->notimpl;
+    if (asked)
+        TRY(try_side(tx, b, a, op - BINOP_COUNT, true, out));
+    if (*out == tx->notimpl)
+        TRY(try_side(tx, a, b, op, false, out));
+    if (*out != tx->notimpl)
+        return ST_OK;
+    return asked ? try_side(tx, a, b, op - BINOP_COUNT, false, out)
+                 : plain_binary(tx, a, b, op - BINOP_COUNT, out);
 }
 
 Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
@@ -383,17 +464,14 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         }
         return str_percent(tx, a->real, b, out);
     }
+    if (op % BINOP_COUNT == BINOP_REMAINDER && var_is_instance(b) &&
+        PyType_IsSubtype(a->type, &PyBytes_Type) && !right_first(a, b))
+        return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
-        TRY(try_side(tx, a, b, op, false, out));
-        if (*out != tx->notimpl)
-            return ST_OK;
-        op -= BINOP_COUNT;
-        TRY(plain_binary(tx, a, b, op, out));
-        if (*out != tx->notimpl)
-            return ST_OK;
-        return last_resort(tx, a, b, op + BINOP_COUNT, out);
+        TRY(in_place_binary(tx, a, b, op, out));
+        return *out == tx->notimpl ? last_resort(tx, a, b, op, out) : ST_OK;
     }
     TRY(plain_binary(tx, a, b, op, out));
     if (*out == tx->notimpl && as_tensor_op(a, b))
