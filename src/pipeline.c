@@ -4,6 +4,7 @@
  */
 #include "pipeline.h"
 #include "base/switches.h"
+#include "builtin/handler.h"
 #include "emit/emit.h"
 #include "report.h"
 #include "torch/failure.h"
@@ -259,6 +260,7 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
     do {
         r = attempt(&tx, p, func, slots, nslots, exc, &more, out);
         report_steps(tx.steps);
+        cache_settle(&tx, r == COMPILE_DONE && !more.at);
         tx_free(&tx);
     } while (more.at || r == COMPILE_AGAIN);
     mem_free(more.why.text);
@@ -292,6 +294,7 @@ CompileResult compile_late(Point *p, PyFunctionObject *func, PyObject *const *sl
     *out = NULL;
     memset(&tx, 0, sizeof tx);
     Status st = trace_late(&tx, p, func, slots, nslots, exc, f, out);
+    cache_settle(&tx, st == ST_OK);
     tx_free(&tx);
     return st == ST_OK ? COMPILE_DONE : st == ST_ERROR ? COMPILE_ERROR : COMPILE_PLAIN;
 }

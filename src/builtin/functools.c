@@ -3,10 +3,12 @@
  *
  * lru_cache (rule 22): a call whose key is in the cache is its value, guarded by "the cache has that value under this
  * key"; it is made again with the effects, for its counters and the order of use. A call that would run the function fills the cache while
- * tracing if the function's own trace shows it to be free of effects; else it breaks, and runs for real.
+ * tracing if the function's own trace shows it to be free of effects; else it breaks, and runs for real. What was filled for nothing,
+ * because the call is not in the trace that comes to run, is taken back.
  */
 #include "builtin/help.h"
 #include "builtin/paths.h"
+#include "cpy/cpy.h"
 #include "var/consts.h"
 #include "var/made.h"
 #include "var/partial.h"
@@ -191,82 +193,23 @@ static Status key_part(Tx *tx, Var *v, PyObject **out)
     return ST_OK;
 }
 
-/* The wrapper's cache: the one dictionary it refers to besides its own attributes. */
-static int find_dict(PyObject *o, void *arg)
-{
-    PyObject **found = arg; /* [0] the cache, [1] the attributes */
-    if (PyDict_CheckExact(o) && o != found[1] && found[0] == NULL)
-        found[0] = o;
-    return 0;
-}
-
-static PyObject *cache_of(PyObject *wrapper)
-{
-    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
-    PyObject *found[2] = { NULL, attrs ? *attrs : NULL };
-    if (Py_TYPE(wrapper)->tp_traverse)
-        Py_TYPE(wrapper)->tp_traverse(wrapper, find_dict, found);
-    return found[0];
-}
-
-/* What lru_cache puts between positional and keyword arguments of a key: found in the cache of a function of our own. */
-static PyObject *keyword_mark(void)
-{
-    static PyObject *mark;
-    if (mark == NULL) {
-        PyObject *names = PyDict_New(), *done = NULL, *wrapper;
-        if (names)
-            done = PyRun_String("import functools\n@functools.lru_cache(None)\ndef "
-                                "f(**k): pass\nf(a=1)\n",
-                                Py_file_input, names, names);
-        wrapper = done ? PyDict_GetItemString(names, "f") : NULL;
-        PyObject *cache = wrapper ? cache_of(wrapper) : NULL, *key, *value;
-        Py_ssize_t pos = 0;
-        if (cache && PyDict_Next(cache, &pos, &key, &value) &&
-            PySequence_Fast_GET_SIZE(key) == 3)
-            mark = Py_NewRef(PySequence_Fast_GET_ITEM(key, 0));
-        PyErr_Clear();
-        Py_XDECREF(done);
-        Py_XDECREF(names);
-    }
-    return mark;
-}
-
-/* Was it made with typed=True? Its cache_parameters() says so, in a cell. */
-static bool is_typed(PyObject *wrapper)
-{
-    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
-    PyObject *f =
-        attrs && *attrs ? PyDict_GetItemString(*attrs, "cache_parameters") : NULL;
-    PyObject *cells = f && PyFunction_Check(f) ? PyFunction_GET_CLOSURE(f) : NULL;
-    PyObject *names =
-        cells ? ((PyCodeObject *)PyFunction_GET_CODE(f))->co_localsplusnames : NULL;
-    Py_ssize_t first = names ? PyTuple_GET_SIZE(names) - PyTuple_GET_SIZE(cells) : 0;
-    for (Py_ssize_t i = 0; cells && i < PyTuple_GET_SIZE(cells); i++)
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, first + i),
-                                             "typed") == 0)
-            return PyCell_GET(PyTuple_GET_ITEM(cells, i)) == Py_True;
-    return false;
-}
-
 /* As lru_cache_make_key: the argument itself if it is one int or str, else a tuple. *out NULL: not to be known.
  * parts: the arguments, in the order of the call. */
-static Status cache_key(Tx *tx, const Args *a, bool typed, PyObject **parts,
+static Status cache_key(Tx *tx, const Args *a, const CpyLru *l, PyObject **parts,
                         PyObject **out)
 {
+    bool typed = l->typed;
     Py_ssize_t n = 0;
     *out = NULL;
     PyObject *t = tx_hold(
         tx, PyTuple_New((a->n + a->nkw) * (typed ? 2 : 1) + (a->nkw ? 1 + a->nkw : 0)));
     TRY_PTR(t);
-    if (a->nkw && keyword_mark() == NULL)
-        return ST_OK;
     for (int i = 0; i < a->n + a->nkw; i++) {
         TRY(key_part(tx, a->v[i], &parts[i]));
         if (parts[i] == NULL)
             return ST_OK;
         if (i == a->n)
-            PyTuple_SET_ITEM(t, n++, Py_NewRef(keyword_mark()));
+            PyTuple_SET_ITEM(t, n++, Py_NewRef(l->mark));
         if (i >= a->n)
             PyTuple_SET_ITEM(t, n++, Py_NewRef(PyTuple_GET_ITEM(a->kwnames, i - a->n)));
         PyTuple_SET_ITEM(t, n++, Py_NewRef(parts[i]));
@@ -278,24 +221,6 @@ static Status cache_key(Tx *tx, const Args *a, bool typed, PyObject **parts,
     return ST_OK;
 }
 
-/* Entries of bounded caches are links, which show nothing; but the wrapper visits key, result and type of each of them, behind
- * its own type. */
-typedef struct Links {
-    PyObject *key, *result;
-    int at;
-    bool here;
-} Links;
-
-static int find_result(PyObject *o, void *arg)
-{
-    Links *l = arg;
-    int place = l->at++ % 3;
-    if (place == 2 && l->here && l->result == NULL)
-        l->result = o;
-    l->here = place == 1 && o == l->key;
-    return 0;
-}
-
 /* The object that the cache has as its key. */
 static PyObject *stored_key(PyObject *cache, PyObject *entry)
 {
@@ -305,15 +230,6 @@ static PyObject *stored_key(PyObject *cache, PyObject *entry)
         if (value == entry)
             return key;
     return NULL;
-}
-
-static PyObject *entry_result(PyObject *wrapper, PyObject *cache, PyObject *entry)
-{
-    if (strcmp(Py_TYPE(entry)->tp_name, "functools._lru_list_elem") != 0)
-        return entry;
-    Links l = { .key = stored_key(cache, entry) };
-    Py_TYPE(wrapper)->tp_traverse(wrapper, find_result, &l);
-    return l.result;
 }
 
 /* Functions of libraries that only look what is installed: running one while tracing does what the program is about to do. */
@@ -342,38 +258,17 @@ static Status try_call(Tx *tx, void *arg, Var **out)
     return var_call(tx, t->fn, t->args, out);
 }
 
-static int find_object(PyObject *o, void *arg)
-{
-    PyObject **wanted = arg;
-    if (o == *wanted)
-        *wanted = NULL;
-    return 0;
-}
-
-/* The Python function that the wrapper calls, or NULL. */
-static PyObject *wrapped_of(PyObject *wrapper)
-{
-    PyObject **attrs = _PyObject_GetDictPtr(wrapper);
-    PyObject *f = attrs && *attrs ? PyDict_GetItemString(*attrs, "__wrapped__") : NULL,
-             *wanted = f;
-    if (f && PyFunction_Check(f))
-        Py_TYPE(wrapper)->tp_traverse(wrapper, find_object, &wanted);
-    return wanted == NULL ? f : NULL;
-}
-
 /* A function that its trace shows to be one of its arguments alone may run at once, before the program is that far. */
-static Status try_wrapped(Tx *tx, PyObject *wrapper, const Args *a)
+static Status try_wrapped(Tx *tx, PyObject *f, const Args *a, Var **out)
 {
     Trial t = { .args = a };
     size_t nodes = tx->graph.node.n;
-    PyObject *f = wrapped_of(wrapper);
-    Var *ignored;
-    if (f == NULL)
+    if (!PyFunction_Check(f))
         return graph_break(
             tx, BRK_UNKNOWN_CALL, "%s",
             "a function with lru_cache, not called with these arguments before");
-    TRY(wrap_pinned(tx, f, NULL, &t.fn));
-    Status st = run_closed(tx, try_call, &t, &ignored);
+    TRY(wrap_pinned(tx, tx_keep(tx, f), NULL, &t.fn));
+    Status st = run_closed(tx, try_call, &t, out);
     if (st == ST_RAISE)
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
                            "a function with lru_cache that raises");
@@ -384,10 +279,89 @@ static Status try_wrapped(Tx *tx, PyObject *wrapper, const Args *a)
     return ST_OK;
 }
 
-static Status fill_cache(Tx *tx, PyObject *wrapper, PyObject **parts, const Args *a)
+/* -- Filling a cache while tracing */
+
+static Status remember(Tx *tx, PyObject *wrapper, CacheFill **list)
 {
-    if (!availability_check(wrapper))
-        TRY(try_wrapped(tx, wrapper, a));
+    CpyLru l;
+    for (CacheFill *f = *list; f != NULL; f = f->before)
+        if (f->wrapper == wrapper)
+            return ST_OK;
+    CacheFill *f = tx_alloc(tx, sizeof *f);
+    if (f == NULL || !cpy_lru_look(wrapper, &l))
+        return ST_ERROR;
+    *f = (CacheFill){ .before = *list,
+                      .wrapper = tx_keep(tx, wrapper),
+                      .keys = tx_hold(tx, PyList_New(0)),
+                      .hits = l.hits,
+                      .misses = l.misses,
+                      .size = PyDict_GET_SIZE(l.cache) };
+    TRY_PTR(f->keys);
+    *list = f;
+    return ST_OK;
+}
+
+/* What has been counted since, and the keys that are new: the last ones, since nothing was thrown out. */
+static Status count_since(CacheFill *f)
+{
+    CpyLru l;
+    PyObject *key, *value;
+    Py_ssize_t pos = 0, at = 0;
+    if (!cpy_lru_look(f->wrapper, &l))
+        return ST_ERROR;
+    f->hits = l.hits - f->hits;
+    f->misses = l.misses - f->misses;
+    while (PyDict_Next(l.cache, &pos, &key, &value))
+        if (at++ >= f->size && PyList_Append(f->keys, key) < 0)
+            return ST_ERROR;
+    return ST_OK;
+}
+
+/* Calls the wrapper, and notes what that has changed in it and in those that its function calls. */
+static Status run_wrapper(Tx *tx, PyObject *wrapper, PyObject **parts, const Args *a,
+                          size_t first)
+{
+    CacheFill *list = NULL, *next;
+    PyObject *kwnames = a->nkw ? a->kwnames : NULL;
+    TRY(remember(tx, wrapper, &list));
+    for (size_t i = first; i < tx->called.n; i++)
+        TRY(remember(tx, tx->called.v[i], &list));
+    PyObject *r = tx_hold(tx, PyObject_Vectorcall(wrapper, parts, (size_t)a->n, kwnames));
+    PyObject *type, *value, *tb;
+    PyErr_Fetch(&type, &value, &tb);
+    for (; list != NULL; list = next) {
+        next = list->before;
+        TRY(count_since(list));
+        list->before = tx->fills;
+        tx->fills = list;
+        SET(tx, list->kept, 1);
+    }
+    PyErr_Restore(type, value, tb);
+    return r ? ST_OK : raise_now(tx);
+}
+
+void cache_settle(Tx *tx, bool runs)
+{
+    for (CacheFill *f = tx->fills; f != NULL; f = f->before)
+        if (!runs || !f->kept)
+            cpy_lru_undo(f->wrapper, f->hits, f->misses, f->keys);
+    tx->fills = NULL;
+}
+
+static Status fill_cache(Tx *tx, PyObject *wrapper, const CpyLru *l, PyObject **parts,
+                         const Args *a)
+{
+    size_t first = tx->called.n;
+    Var *ignored;
+    if (l->maxsize >= 0 && PyDict_GET_SIZE(l->cache) >= l->maxsize)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with lru_cache, whose cache is full");
+    TRY(try_wrapped(tx, l->func, a, &ignored));
+    return run_wrapper(tx, wrapper, parts, a, first);
+}
+
+static Status fill_known(Tx *tx, PyObject *wrapper, PyObject **parts, const Args *a)
+{
     PyObject *kwnames = a->nkw ? a->kwnames : NULL;
     return tx_hold(tx, PyObject_Vectorcall(wrapper, parts, (size_t)a->n, kwnames))
                ? ST_OK
@@ -398,13 +372,11 @@ static Status cached_value(Tx *tx, PyObject *wrapper, PyObject *cache, PyObject 
                            Var **out)
 {
     PyObject *key = stored_key(cache, entry); /* the check finds it by its address */
-    PyObject *result = entry_result(wrapper, cache, entry);
+    PyObject *result = cpy_lru_result(wrapper, entry);
     Source *dict = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, cache), 0);
     Source *item =
         dict ? source_get(&tx->sources, SRC_ITEM, dict, tx_keep(tx, key), 0) : NULL;
     TRY_PTR(item);
-    if (result == NULL)
-        return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
     TRY(guard_is(&tx->guards, item, tx_keep(tx, entry)));
     return wrap_pinned(tx, tx_keep(tx, result), result == entry ? item : NULL, out);
 }
@@ -425,29 +397,50 @@ static Status count_hit(Tx *tx, Var *fn, const Args *a, bool fresh)
     return VEC_PUSH(&tx->arena, &tx->journal, &tx->hits, h) ? ST_OK : ST_ERROR;
 }
 
+/* Inside of code that will run for real and count for itself. */
+static Status call_closed(Tx *tx, PyObject *wrapper, const CpyLru *l, PyObject *entry,
+                          const Args *a, Var **out)
+{
+    if (l->maxsize >= 0)
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "a function with a bounded lru_cache, in code that runs by "
+                           "itself");
+    if (!VEC_PUSH(&tx->arena, &tx->journal, &tx->called, tx_keep(tx, wrapper)))
+        return ST_ERROR;
+    return entry ? cached_value(tx, wrapper, l->cache, entry, out)
+                 : try_wrapped(tx, l->func, a, out);
+}
+
 static Status call_cached(Tx *tx, Var *fn, const Args *a, Var **out)
 {
-    PyObject *wrapper = fn->real, *cache = cache_of(wrapper), *key, *entry;
+    PyObject *wrapper = fn->real, *key, *entry;
     PyObject **parts = tx_alloc(tx, (size_t)(a->n + a->nkw + 1) * sizeof *parts);
+    CpyLru l;
     TRY_PTR(parts);
-    if (cache == NULL)
+    if (!cpy_lru_look(wrapper, &l))
         return ST_DECLINE;
-    TRY(cache_key(tx, a, is_typed(wrapper), parts, &key));
+    bool known = availability_check(wrapper);
+    TRY(cache_key(tx, a, &l, parts, &key));
     if (key == NULL)
         return ST_DECLINE;
-    entry = PyDict_GetItemWithError(cache, key);
+    entry = PyDict_GetItemWithError(l.cache, key);
     bool fresh = entry == NULL;
-    if (entry == NULL && !PyErr_Occurred()) {
-        TRY(fill_cache(tx, wrapper, parts, a));
-        entry = PyDict_GetItemWithError(cache, key);
+    if (entry == NULL && PyErr_Occurred())
+        return raise_now(tx);
+    if (tx->foreign && !known)
+        return call_closed(tx, wrapper, &l, entry, a, out);
+    if (fresh) {
+        TRY(known ? fill_known(tx, wrapper, parts, a)
+                  : fill_cache(tx, wrapper, &l, parts, a));
+        entry = PyDict_GetItemWithError(l.cache, key);
     }
     if (entry == NULL) {
         PyErr_Clear();
         return graph_break(tx, BRK_UNKNOWN_CALL, "%s", "a function with lru_cache");
     }
-    if (!availability_check(wrapper))
+    if (!known)
         TRY(count_hit(tx, fn, a, fresh));
-    return cached_value(tx, wrapper, cache, entry, out);
+    return cached_value(tx, wrapper, l.cache, entry, out);
 }
 
 /* -- Preparations that are made once ---------------------------------------------- */

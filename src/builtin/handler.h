@@ -78,6 +78,8 @@ Status illegal_call(Tx *tx, PyObject *callable, const Args *a);
 Status optim_adjust(Tx *tx, PyObject *fn, Args *a);
 /* autograd.c: the function that is traced in the place of autograd.Function.apply, if its forward is to be traced in place. */
 Status function_stand_in(Tx *tx, Var **fn, const Args *a);
+/* functools.c: caches that were filled while tracing, by calls that are not in a trace that is going to run, are as before. */
+void cache_settle(Tx *tx, bool runs);
 int optim_init(void);
 /* A keyword argument's value or NULL. */
 Var *args_kw(const Args *a, const char *name);

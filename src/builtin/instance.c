@@ -262,16 +262,21 @@ static Status abstract_pair(Tx *tx, Var *sub, Var *cls, bool *yes)
 
 /* -- One class -------------------------------------------------------------- */
 
+static Status subtype(Tx *tx, PyTypeObject *sub, PyTypeObject *cls, bool *yes)
+{
+    *yes = PyType_IsSubtype(sub, cls);
+    return class_made(tx, (PyObject *)sub) ? ST_OK : guard_mro(&tx->guards, sub);
+}
+
 /* As recursive_isinstance for a real class. */
 static Status plain_instance(Tx *tx, Var *v, PyTypeObject *cls, bool *yes)
 {
     PyTypeObject *claimed;
-    *yes = PyType_IsSubtype(v->type, cls);
+    TRY(subtype(tx, v->type, cls, yes));
     if (*yes)
         return ST_OK;
     TRY(claimed_class(tx, v, &claimed));
-    *yes = claimed != v->type && PyType_IsSubtype(claimed, cls);
-    return ST_OK;
+    return claimed != v->type ? subtype(tx, claimed, cls, yes) : ST_OK;
 }
 
 /* As _abc__abc_instancecheck_impl: by the class that v claims, then by its own. */
@@ -346,8 +351,7 @@ Status var_issubclass(Tx *tx, Var *sub, Var *cls, bool *yes)
         if (check != NULL)
             return abc_check(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real,
                              yes);
-        *yes = PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real);
-        return ST_OK;
+        return subtype(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real, yes);
     }
     if (check != NULL)
         return call_check(tx, cls, "__subclasscheck__", sub, yes);
@@ -385,7 +389,7 @@ static Status type_subclasscheck(Tx *tx, const Args *a, Var **out)
         return ST_DECLINE;
     bool yes = false;
     if (both_classes(&cls, &sub))
-        yes = PyType_IsSubtype((PyTypeObject *)sub->real, (PyTypeObject *)cls->real);
+        TRY(subtype(tx, (PyTypeObject *)sub->real, (PyTypeObject *)cls->real, &yes));
     else
         TRY(abstract_pair(tx, sub, cls, &yes));
     *out = tx_bool(tx, yes);

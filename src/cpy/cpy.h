@@ -142,6 +142,22 @@ PyObject *cpy_gen_blank(PyFunctionObject *func);
 PyObject *cpy_gen_make(PyFunctionObject *func, int unit, PyObject *const *slots, int n,
                        PyObject *exc);
 
+/* -- functools.lru_cache ---------------------------------------------------------- */
+
+typedef struct CpyLru {
+    PyObject *func, *cache,
+        *mark; /* borrowed; mark: stands before keyword arguments in a key */
+    Py_ssize_t hits, misses, maxsize; /* -1: without bounds */
+    bool typed;
+} CpyLru;
+
+/* What a wrapper holds; false: not known. */
+bool cpy_lru_look(PyObject *wrapper, CpyLru *out);
+/* The result that an entry of its cache stands for: borrowed. */
+PyObject *cpy_lru_result(PyObject *wrapper, PyObject *entry);
+/* Takes back so many calls, and the entries that they made (list of keys). */
+void cpy_lru_undo(PyObject *wrapper, Py_ssize_t hits, Py_ssize_t misses, PyObject *keys);
+
 /* -- Objects ------------------------------------------------------------------ */
 
 /* Raw instance dictionary lookup that materialises nothing. *value borrowed or NULL. Returns

@@ -46,11 +46,6 @@ static PyTypeObject *group_of(Var *v)
     return v->real ? Py_TYPE(v->real) : v->type;
 }
 
-static bool pinned(const Source *s)
-{
-    return s->kind == SRC_CONST || s->asked >> GUARD_IS & 1;
-}
-
 static bool listed(Source **group, Py_ssize_t n, const Source *s)
 {
     while (n-- > 0)
@@ -80,7 +75,7 @@ static Status separate(Tx *tx, PyTypeObject *type)
     n = gather(tx->existing.v, tx->existing.n, type, group, n);
     Py_ssize_t loose = 0;
     for (Py_ssize_t i = 0; i < n; i++)
-        loose += !pinned(group[i]);
+        loose += !emit_pinned(group[i]);
     if (n < 2 || loose == 0)
         return ST_OK;
     return guard_different(&tx->guards, group, (size_t)n);

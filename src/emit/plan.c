@@ -164,6 +164,11 @@ static Status from_source(Emit *e, Item *it, Source *src, Expr *expr)
     return emit_export(e, src, expr, &it->arg);
 }
 
+bool emit_pinned(const Source *s)
+{
+    return s->kind == SRC_CONST || s->asked >> GUARD_IS & 1;
+}
+
 /* An existing object without a source of its own: the same object may have come in by another way. */
 static Status from_object(Emit *e, Item *it)
 {
@@ -173,7 +178,8 @@ static Status from_object(Emit *e, Item *it)
         it->obj = it->v->real;
         return ST_OK;
     }
-    if (ptrmap_get(&e->tx->wrapped, it->v->real, &same) && ((Var *)same)->src)
+    if (ptrmap_get(&e->tx->wrapped, it->v->real, &same) && ((Var *)same)->src &&
+        emit_pinned(((Var *)same)->src))
         return from_source(e, it, ((Var *)same)->src, NULL);
     it->how = HOW_EXPORT;
     return export_object(e, it->v->real, &it->arg);

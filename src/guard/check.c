@@ -460,7 +460,9 @@ static bool among(PyObject *item, PyObject *want)
                 return true;
         return false;
     }
-    int found = key_plain(item) ? PySet_Contains(want, item) : 0; /* no user code */
+    if (!key_plain(item))
+        return false;
+    int found = PySet_Contains(want, item); /* no user code: plain keys */
     if (found < 0)
         PyErr_Clear();
     return found > 0;
@@ -669,7 +671,7 @@ static const Step steps[DO_COUNT] = {
 static __attribute__((noinline)) bool class_holds(ClassRef *c)
 {
     for (uint32_t i = 0; i < c->n; i++) {
-        PyObject *value = cpy_type_lookup(c->type, c->attrs[i].name);
+        PyObject *value = attr_now(c, &c->attrs[i]);
         if (!attr_holds(&c->attrs[i], value)) {
             attr_moved(&c->attrs[i], value);
             return false;

@@ -159,6 +159,16 @@ Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name, PyObject *valu
                                  .obj2 = value });
 }
 
+Status guard_mro(GuardList *l, PyTypeObject *t)
+{
+    static PyObject *name;
+    if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE) || t->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)
+        return ST_OK;
+    if (name == NULL)
+        TRY_PTR(name = PyUnicode_InternFromString("__mro__"));
+    return guard_class(l, t, name, t->tp_mro);
+}
+
 Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes)
 {
     void *subs;

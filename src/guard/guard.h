@@ -62,6 +62,8 @@ bool class_counter(PyObject *name, PyObject *value, bool stored);
 Status guard_abc(GuardList *l, PyTypeObject *cls, PyTypeObject *sub, bool yes);
 Status guard_class(GuardList *l, PyTypeObject *t, PyObject *name,
                    PyObject *value /* NULL: absent */);
+/* The classes that t looks through, in order. */
+Status guard_mro(GuardList *l, PyTypeObject *t);
 Status guard_pred(GuardList *l, Expr *e, bool truth);
 Status guard_noraise(GuardList *l, Expr *e);
 Status guard_has_next(GuardList *l, Source *s, bool has, Py_ssize_t ahead);

@@ -11,6 +11,7 @@
 #include "guard/program.h"
 #include "base/map.h"
 #include "base/same.h"
+#include "cpy/cpy.h"
 
 /* -- Lives ------------------------------------------------------------------ */
 
@@ -229,11 +230,33 @@ static bool parts_hold(PyObject *kept, PyObject *value, const char *const *names
     return true;
 }
 
+static bool is_mro(PyObject *name)
+{
+    return strcmp(PyUnicode_AsUTF8(name), "__mro__") == 0;
+}
+
+static bool same_mro(PyObject *kept, PyObject *mro)
+{
+    bool same = PyTuple_GET_SIZE(kept) == PyTuple_GET_SIZE(mro);
+    for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(mro); i++)
+        same = kept_is(PyTuple_GET_ITEM(kept, i), PyTuple_GET_ITEM(mro, i));
+    return same;
+}
+
+PyObject *attr_now(const ClassRef *c, const ClassAttr *attr)
+{
+    return attr->kind == ATTR_MRO ? c->type->tp_mro
+                                  : cpy_type_lookup(c->type, attr->name);
+}
+
 void pins_attr(Pins *p, ClassAttr *attr, PyObject *value)
 {
     const char *const *parts = parts_of(Py_TYPE(value));
     attr->obj = NULL;
-    if (parts) {
+    if (is_mro(attr->name) && PyTuple_CheckExact(value)) {
+        attr->kind = ATTR_MRO;
+        attr->obj = pins_members(p, value, true);
+    } else if (parts) {
         attr->kind = ATTR_PARTS;
         attr->owner = Py_TYPE(value);
         keep(p, attr->obj = keep_parts(value, parts));
@@ -280,6 +303,7 @@ bool attr_holds(const ClassAttr *attr, PyObject *value)
     if (value == NULL || attr->kind == ATTR_ABSENT)
         return value == NULL && attr->kind == ATTR_ABSENT;
     switch (attr->kind) {
+    case ATTR_MRO: return same_mro(attr->obj, value);
     case ATTR_WEAK: return kept_is(attr->obj, value);
     case ATTR_PARTS:
         return (void *)Py_TYPE(value) == attr->owner &&

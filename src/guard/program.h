@@ -78,6 +78,7 @@ typedef enum {
     ATTR_WEAK, /* obj is a weak reference to it */
     ATTR_PARTS, /* obj is a tuple: facts about the functions in a property, staticmethod … */
     ATTR_DESCR, /* a descriptor that C made for a class: same kind, class and name */
+    ATTR_MRO, /* no lookup: obj is a tuple of weak references to the classes it goes through */
 } AttrKind;
 
 typedef struct ClassAttr {
@@ -156,6 +157,8 @@ void *pins_key(Pins *p, PyObject *obj);
 PyObject *pins_members(Pins *p, PyObject *members, bool in_order);
 /* Fills in kind, obj and owner. */
 void pins_attr(Pins *p, ClassAttr *attr, PyObject *value);
+/* What a fact is about, as it is now; borrowed or NULL. */
+PyObject *attr_now(const ClassRef *c, const ClassAttr *attr);
 bool attr_holds(const ClassAttr *attr, PyObject *value);
 /* After it did not hold: remembers that the class counts there. */
 void attr_moved(const ClassAttr *attr, PyObject *value);

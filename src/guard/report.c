@@ -348,6 +348,8 @@ static void put_attr(Text *t, const ClassRef *c, const ClassAttr *a)
     put_str(t, "", a->name);
     if (a->kind == ATTR_ABSENT)
         text_put(t, " is absent");
+    else if (a->kind == ATTR_MRO)
+        text_put(t, " is what it was");
     else if (a->kind == ATTR_PARTS || a->kind == ATTR_DESCR)
         text_put(t, " is the %s",
                  a->kind == ATTR_DESCR ? "descriptor of its class"
@@ -464,7 +466,7 @@ static void put_failure(Reader *rd, const Check *c)
 static void put_class_failure(Reader *rd, const ClassRef *c)
 {
     for (uint32_t k = 0; k < c->n; k++) {
-        PyObject *v = cpy_type_lookup(c->type, c->attrs[k].name);
+        PyObject *v = attr_now(c, &c->attrs[k]);
         if (!attr_holds(&c->attrs[k], v)) {
             put_attr(rd->t, c, &c->attrs[k]);
             put_found(rd, v, false);

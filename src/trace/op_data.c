@@ -283,35 +283,61 @@ Status op_map_add(Tx *tx, Frame *f, const Ins *in)
     return var_setitem(tx, peek(f, in->arg), key, value);
 }
 
-/* An AttributeError on the way says that it is no mapping. */
-static Status mapping_items(Tx *tx, Var *v, Var ***keys, Var ***values, Py_ssize_t *n)
+/* As _PyDict_MergeEx sees it: its items are taken as they lie there, whatever methods the class has. */
+static bool plain_mapping(Var *v)
 {
-    DictVar *plain = dict_as_stored(v);
-    Var *k;
-    if (plain != NULL)
-        return dict_items(tx, plain, keys, values, n);
-    TRY(var_getattr(tx, v, str_keys, &k));
-    TRY(mapping_keys(tx, v, k, keys, n));
-    *values = tx_alloc(tx, (size_t)(*n + 1) * sizeof(Var *));
-    TRY_PTR(*values);
-    for (Py_ssize_t i = 0; i < *n; i++)
-        TRY(var_getitem(tx, v, (*keys)[i], &(*values)[i]));
+    Var *c = var_content(v);
+    return c && c->kind == &kind_dict &&
+           (v->kind == &kind_dict ||
+            (v->kind == &kind_object && v->type->tp_iter == PyDict_Type.tp_iter));
+}
+
+typedef struct Merge {
+    Tx *tx;
+    Var *into;
+    Var *twice; /* a key that was there already, if that matters */
+    bool once;
+} Merge;
+
+static Status merge_item(Merge *m, Var *key, Var *from, Var *value)
+{
+    bool there = false;
+    if (m->once)
+        TRY(var_contains(m->tx, m->into, key, &there));
+    if (there) {
+        m->twice = key;
+        return raise_type(m->tx, PyExc_KeyError, "%s", "");
+    }
+    if (value == NULL)
+        TRY(var_getitem(m->tx, from, key, &value));
+    return var_setitem(m->tx, m->into, key, value);
+}
+
+static Status merge_mapping(Merge *m, Var *v)
+{
+    Var **keys, **values = NULL;
+    Py_ssize_t n;
+    Tx *tx = m->tx;
+    if (plain_mapping(v)) {
+        TRY(dict_items(tx, AS(DictVar, var_content(v)), &keys, &values, &n));
+    } else {
+        TRY(dict_keys_of(tx, v, &keys, &n));
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        TRY(merge_item(m, keys[i], v, values ? values[i] : NULL));
     return ST_OK;
 }
 
 Status op_dict_update(Tx *tx, Frame *f, const Ins *in)
 {
-    Var **keys, **values, *v = pop(tx, f);
-    Py_ssize_t n;
+    Var *v = pop(tx, f);
+    Merge m = { .tx = tx, .into = peek(f, in->arg) };
     TRY(var_real(tx, &v));
-    Status st = mapping_items(tx, v, &keys, &values, &n);
+    Status st = merge_mapping(&m, v);
     if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
         return raise_type(tx, PyExc_TypeError, "'%s' object is not a mapping",
                           v->type->tp_name);
-    TRY(st);
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(var_setitem(tx, peek(f, in->arg), keys[i], values[i]));
-    return ST_OK;
+    return st;
 }
 
 /* "module.qualname()" of a callable, as _PyObject_FunctionStr words it. */
@@ -334,45 +360,34 @@ static Status function_text(Tx *tx, Var *fn, PyObject **out)
     return *out ? ST_OK : ST_ERROR;
 }
 
-static Status merge_twice(Tx *tx, Frame *f, PyObject *key, int depth)
+/* What ** found wrong is told with the function's name. */
+static Status merge_failed(Tx *tx, Frame *f, const Ins *in, const Merge *m, Var *v)
 {
     PyObject *text = NULL;
-    TRY(function_text(tx, peek(f, depth + 2), &text));
-    return raise_type(tx, PyExc_TypeError,
-                      "%U got multiple values for keyword argument '%U'", text, key);
-}
-
-static Status merge_one(Tx *tx, Frame *f, Var *dict, Var *key, Var *value, int depth)
-{
+    Var *key;
+    exc_clear(tx);
+    TRY(function_text(tx, peek(f, in->arg + 2), &text));
+    if (m->twice == NULL)
+        return raise_type(tx, PyExc_TypeError,
+                          "%U argument after ** must be a mapping, not %.200s", text,
+                          v->type->tp_name);
+    TRY(var_str(tx, m->twice, &key));
     PyObject *k;
-    bool there;
     TRY(var_const(tx, key, &k));
-    if (k == NULL || !PyUnicode_Check(k))
-        return raise_type(tx, PyExc_TypeError, "keywords must be strings");
-    TRY(var_contains(tx, dict, key, &there));
-    if (there)
-        return merge_twice(tx, f, k, depth);
-    return var_setitem(tx, dict, key, value);
+    return k ? raise_type(tx, PyExc_TypeError,
+                          "%U got multiple values for keyword argument '%S'", text, k)
+             : graph_break(tx, BRK_NO_SLOT, "a key of ** that is there twice");
 }
 
 Status op_dict_merge(Tx *tx, Frame *f, const Ins *in)
 {
-    Var **keys, **values, *v = pop(tx, f);
-    PyObject *text;
-    Py_ssize_t n;
+    Var *v = pop(tx, f);
+    Merge m = { .tx = tx, .into = peek(f, in->arg), .once = true };
     TRY(var_real(tx, &v));
-    Status st = mapping_items(tx, v, &keys, &values, &n);
-    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError)) {
-        exc_clear(tx);
-        TRY(function_text(tx, peek(f, in->arg + 2), &text));
-        return raise_type(tx, PyExc_TypeError,
-                          "%U argument after ** must be a mapping, not %.200s", text,
-                          v->type->tp_name);
-    }
-    TRY(st);
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(merge_one(tx, f, peek(f, in->arg), keys[i], values[i], in->arg));
-    return ST_OK;
+    Status st = merge_mapping(&m, v);
+    if (st == ST_RAISE && (m.twice || exc_matches(tx, PyExc_AttributeError)))
+        return merge_failed(tx, f, in, &m, v);
+    return st;
 }
 
 /* -- Taking apart ---------------------------------------------------------------------------------- */

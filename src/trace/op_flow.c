@@ -155,8 +155,12 @@ static Status keywords(Tx *tx, Var *kwargs, Args *a, Var ***values)
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *k;
         TRY(var_const(tx, keys[i], &k));
-        if (k == NULL || !PyUnicode_Check(k))
+        PyTypeObject *t;
+        TRY(var_type_of(tx, keys[i], &t));
+        if (!PyType_HasFeature(t, Py_TPFLAGS_UNICODE_SUBCLASS))
             return raise_type(tx, PyExc_TypeError, "keywords must be strings");
+        if (k == NULL)
+            return graph_break(tx, BRK_NO_SLOT, "a keyword that is a %s", t->tp_name);
         PyTuple_SET_ITEM(a->kwnames, i, Py_NewRef(k));
     }
     return ST_OK;

@@ -157,7 +157,7 @@ Status op_match_class(Tx *tx, Frame *f, const Ins *in)
     Py_ssize_t nkw;
     TRY(var_real(tx, &cls));
     if (cls->kind != &kind_class)
-        return raise_type(tx, PyExc_TypeError, "called match pattern must be a class");
+        return raise_type(tx, PyExc_TypeError, "called match pattern must be a type");
     Found found = {
         subject, (PyTypeObject *)cls->real, tx_hold(tx, PySet_New(NULL)), NULL, 0, false
     };

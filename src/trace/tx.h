@@ -66,6 +66,14 @@ typedef struct CacheHit {
     Args args;
 } CacheHit;
 
+/* A cache that was filled while tracing; taken back if the call that did it is not in the trace that comes to run. */
+typedef struct CacheFill {
+    struct CacheFill *before;
+    PyObject *wrapper, *keys;      /* keys: list of those that are new */
+    Py_ssize_t hits, misses, size; /* size: of the cache, before */
+    uintptr_t kept;                /* journalled */
+} CacheFill;
+
 struct Tx {
     Arena arena;
     Journal journal;
@@ -78,6 +86,8 @@ struct Tx {
     PtrMap types;     /* class -> KeyMap of the lookups already guarded (var/type.c) */
     VEC(Var *) dirty; /* existing values that were changed, in order of first change */
     VEC(CacheHit) hits;
+    CacheFill *fills;            /* all of them, the last first: rewinding leaves them */
+    VEC(PyObject *) called;      /* wrappers of lru_cache that closed code calls */
     VEC(GenVar *) gens;          /* generators made by the trace */
     VEC(struct WeakVar *) weaks; /* weak references made by the trace */
     size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
@@ -95,11 +105,11 @@ struct Tx {
     uintptr_t holder_drops; /* existing values that may hold others were let go; journalled */
     uintptr_t tracebacks; /* so far: each gets a number */
     Var *exc;             /* the exception in flight while ST_RAISE */
-    Var *handled;   /* what the running frames handle; NULL: nothing. journalled */
+    Var *handled;         /* what the running frames handle; NULL: nothing. journalled */
     Var *inherited; /* in a generator: what is handled where it was resumed; NULL: nothing. journalled */
-    Var *handled0;  /* the same when the trace began */
-    bool resumed;   /* it began behind a break: the frame is the only home of its slots */
-    Var *result;    /* value of the frame that returned last */
+    Var *handled0; /* the same when the trace began */
+    bool resumed;  /* it began behind a break: the frame is the only home of its slots */
+    Var *result;   /* value of the frame that returned last */
     Break brk;
     struct Opened *
         opened; /* operators in Python that keep state: what they may have changed. journalled */

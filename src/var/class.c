@@ -85,6 +85,12 @@ static Status doc_of(Tx *tx, Var *self, Var **out)
     return attr_bind(tx, self, t, str___doc__, raw, dv, out);
 }
 
+static bool renamable(PyTypeObject *t)
+{
+    return (t->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) ==
+           Py_TPFLAGS_HEAPTYPE;
+}
+
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
@@ -104,12 +110,18 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
         if (o == NULL)
             return raise_now(tx);
         TRY_PTR(tx_hold(tx, o));
-        return const_immutable(o)
-                   ? const_peek(tx, o, out)
-                   : graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
+        if (!const_immutable(o))
+            return graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
+        if (is_made_class(self) || self->src == NULL || !renamable(t))
+            return const_peek(tx, o, out);
+        Source *src = source_get(&tx->sources, SRC_GETSET, self->src, name, 0);
+        TRY_PTR(src);
+        return wrap(tx, o, src, out);
     }
     if (name == str___mro__ || name == str___bases__) {
         PyObject *mro = name == str___mro__ ? t->tp_mro : t->tp_bases;
+        if (!is_made_class(self))
+            TRY(guard_mro(&tx->guards, t));
         return wrap_pinned(tx, mro,
                            source_get(&tx->sources, SRC_GETSET, self->src, name, 0), out);
     }
@@ -507,6 +519,10 @@ static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
                    : var_call_special(tx, self, "__repr__", NULL, 0, out);
     if (str)
         return class_repr(tx, self, false, out);
+    if (renamable(REAL(self)) && !is_made_class(self)) { /* guards what it is called */
+        TRY(type_getset(tx, self, str___module__, out));
+        TRY(type_getset(tx, self, str___qualname__, out));
+    }
     return const_new(tx, PyObject_Repr(self->real), out);
 }
 

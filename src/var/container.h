@@ -179,10 +179,8 @@ Status dict_move_last(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Va
 Status dict_make(Tx *tx, PyTypeObject *t, DictVar **out);
 Status dict_copy(Tx *tx, DictVar *from, PyTypeObject *t, DictVar **out);
 Status dict_merge(Tx *tx, DictVar *d, Var *from); /* dict.update(from) */
-/* What dict_merge of CPython reads where it is, without a method of the class; NULL: it calls keys(). */
-DictVar *dict_as_stored(Var *v);
-/* As PyMapping_Keys: all of them, by the method given. */
-Status mapping_keys(Tx *tx, Var *from, Var *keys_fn, Var ***keys, Py_ssize_t *n);
+/* What keys() of a mapping gives, as PyMapping_Keys lists it. */
+Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n);
 Status dict_factory(Tx *tx, DictVar *d, Var **out);
 Status dictview_new(Tx *tx, Var *dict, char what, Var **out);
 Status dictview_set(Tx *tx, DictViewVar *w, struct SetVar **out); /* set(view) */

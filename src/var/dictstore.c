@@ -555,24 +555,37 @@ static Status merge_dict(Tx *tx, DictVar *d, DictVar *from)
     return ST_OK;
 }
 
-Status mapping_keys(Tx *tx, Var *from, Var *keys_fn, Var ***keys, Py_ssize_t *n)
+Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n)
 {
-    Var *given, *it;
-    TRY(var_call0(tx, keys_fn, &given));
-    TRY(var_real(tx, &given));
-    Status st = var_iter(tx, given, &it);
-    if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
+    Var *k;
+    TRY(var_call_method(tx, mapping, "keys", NULL, 0, &k));
+    TRY(var_real(tx, &k));
+    const PySequenceMethods *seq = k->type->tp_as_sequence;
+    if (k->type->tp_iter == NULL && !(seq && seq->sq_item))
         return raise_type(tx, PyExc_TypeError,
                           "%.200s.keys() returned a non-iterable (type %.200s)",
-                          from->type->tp_name, given->type->tp_name);
-    TRY(st);
-    return var_unpack(tx, it, keys, n);
+                          mapping->type->tp_name, k->type->tp_name);
+    return var_unpack(tx, k, keys, n);
 }
 
-/* An OrderedDict asks for one key after another, a dict for all of them first. */
-static Status merge_lazily(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
+static Status merge_listed(Tx *tx, DictVar *d, Var *from)
+{
+    Var **keys, *v;
+    Py_ssize_t n;
+    TRY(dict_keys_of(tx, from, &keys, &n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(var_getitem(tx, from, keys[i], &v));
+        TRY(dict_put(tx, d, keys[i], v));
+    }
+    return ST_OK;
+}
+
+/* An OrderedDict takes the keys one by one. */
+static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
 {
     Var *keys, *it, *k, *v;
+    if (!is_odict(d))
+        return merge_listed(tx, d, from);
     TRY(var_call0(tx, keys_fn, &keys));
     TRY(var_iter(tx, keys, &it));
     for (;;) {
@@ -582,20 +595,6 @@ static Status merge_lazily(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
         TRY(var_getitem(tx, from, k, &v));
         TRY(dict_put(tx, d, k, v));
     }
-}
-
-static Status merge_mapping(Tx *tx, DictVar *d, Var *from, Var *keys_fn)
-{
-    Var **keys, *v;
-    Py_ssize_t n;
-    if (is_odict(d))
-        return merge_lazily(tx, d, from, keys_fn);
-    TRY(mapping_keys(tx, from, keys_fn, &keys, &n));
-    for (Py_ssize_t i = 0; i < n; i++) {
-        TRY(var_getitem(tx, from, keys[i], &v));
-        TRY(dict_put(tx, d, keys[i], v));
-    }
-    return ST_OK;
 }
 
 /* An OrderedDict unpacks its pairs one by one. */
@@ -644,22 +643,15 @@ static Status merge_pairs(Tx *tx, DictVar *d, Var *from)
     }
 }
 
-DictVar *dict_as_stored(Var *v)
-{
-    Var *c = var_content(v);
-    bool plain = c && c->kind == &kind_dict &&
-                 (v->type->tp_iter == PyDict_Type.tp_iter || v->type == &PyODict_Type);
-    return plain ? AS(DictVar, c) : NULL;
-}
-
 Status dict_merge(Tx *tx, DictVar *d, Var *from)
 {
     PyTypeObject *t;
     TRY(var_type_of(tx, from, &t));
     TRY(var_real(tx, &from));
-    DictVar *plain = dict_as_stored(from);
-    if (plain != NULL)
-        return merge_dict(tx, d, plain);
+    Var *c = var_content(from);
+    if (c && c->kind == &kind_dict &&
+        (t->tp_iter == PyDict_Type.tp_iter || t == &PyODict_Type))
+        return merge_dict(tx, d, AS(DictVar, c));
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString("keys"));
     Var *keys;
     TRY_PTR(name);

@@ -320,12 +320,26 @@ Status exc_set_traceback(Tx *tx, ExcVar *e, Var *tb)
     return ST_OK;
 }
 
+static Status check_writable(Tx *tx, PyObject *descr, PyObject *name)
+{
+    if (Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+        (((PyMemberDescrObject *)descr)->d_member->flags & READONLY))
+        return raise_type(tx, PyExc_AttributeError, "readonly attribute");
+    if (Py_IS_TYPE(descr, &PyGetSetDescr_Type) &&
+        ((PyGetSetDescrObject *)descr)->d_getset->set == NULL)
+        return raise_type(tx, PyExc_AttributeError,
+                          "attribute '%U' of '%.100s' objects is not writable", name,
+                          PyDescr_TYPE(descr)->tp_name);
+    return ST_OK;
+}
+
 /* A field that holds any object; what it is set to is what it gives from now on. */
 static Status set_field(Tx *tx, ExcVar *e, PyObject *descr, PyObject *name, Var *value)
 {
-    bool object =
-        Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
-        (is_slot(descr) || ((PyMemberDescrObject *)descr)->d_member->type == T_OBJECT);
+    TRY(check_writable(tx, descr, name));
+    bool object = Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+                  (is_slot(descr) ||
+                   ((PyMemberDescrObject *)descr)->d_member->type == T_OBJECT);
     if (!object || (value == NULL && !is_slot(descr)))
         return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name,
                            PyUnicode_AsUTF8(name));

@@ -423,8 +423,10 @@ static Status wrap_any(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
         *out = known;
         if (src != NULL)
             src->hint = o;
-        if (pinned || (*out)->src == src)
+        if ((*out)->src == src)
             return ST_OK;
+        if (pinned) /* here it is always the same; where it was met first, it may be another */
+            return (*out)->src ? guard_is(&tx->guards, (*out)->src, o) : ST_OK;
         return guard_add(&tx->guards,
                          (Guard){ .kind = GUARD_ALIAS, .src = src, .other = (*out)->src });
     }

@@ -92,6 +92,15 @@ def case_wrong_stores(x, e):
     return x, [told(store, n, 3) for n in names], told(store, "__suppress_context__", []), [told(remove, n) for n in names]
 
 
+def case_readonly(x, e):
+    group, key = ExceptionGroup("m", [ValueError(1)]), KeyError("k")
+
+    def remove(error, name):
+        delattr(error, name)
+    return (x, [told(setattr, group, n, 3) for n in ("message", "exceptions")], [told(remove, group, n) for n in ("message", "exceptions")],
+            told(remove, key, "none"), told(setattr, Rich(1), "slot2", 3), told(getattr, Rich(1), "slot"), told(remove, Rich(1), "slot"))
+
+
 # -- Classes written in Python -----------------------------------------------------------
 
 class Rich(Exception):

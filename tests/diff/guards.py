@@ -1,4 +1,5 @@
 """What may differ from call to call: each program has to notice."""
+import enum
 import collections
 import dataclasses
 
@@ -316,3 +317,53 @@ def nested_inputs(x, d):
     except (KeyError, ValueError) as e:
         return x, str(e)
     return x * n + (0 if k is None else k.sum()), k is None or k.shape[0]
+
+
+class Mode(enum.Enum):
+    SUM = 1
+    MEAN = 2
+    MAX = 3
+
+
+class Held:
+    first = []
+    second = Mode.SUM
+
+    def __init__(self, kind):
+        self.kind = kind
+
+
+@program(lambda: (T(3), Mode.MEAN), lambda: (T(3), Mode.MAX), lambda: (T(3), Mode.SUM))
+def members_of_an_enumeration(x, mode):
+    if mode == Mode.SUM:
+        return x.sum()
+    if mode == Mode.MEAN:
+        return x.mean()
+    return x.max(), mode.name
+
+
+@program(lambda: (T(3), Mode.MEAN), lambda: (T(3), Mode.MAX), lambda: (T(3), Mode.SUM), lambda: (T(3), 1))
+def patterns_of_an_enumeration(x, mode):
+    match mode:
+        case Mode.SUM:
+            return x.sum()
+        case Mode.MEAN:
+            return x.mean()
+        case Mode.MAX:
+            return x.max()
+    return x
+
+
+@program(lambda: (T(3), Held(Held.first)), lambda: (T(3), Held([])), lambda: (T(3), Held(Mode.SUM)), lambda: (T(3), Held(Mode.MAX)))
+def what_a_class_has_too(x, held):
+    kind = held.kind
+    same = kind is Held.first, kind is Held.second, kind == Held.second, kind in (Held.second,), kind == Mode(3)
+    return x + sum(same), same
+
+
+@program(lambda: (T(3), [Mode.MEAN, Mode.MEAN]), lambda: (T(3), [Mode.MAX, Mode.MEAN]), lambda: (T(3), [Mode.SUM, Mode.SUM]))
+def members_in_a_list(x, modes):
+    counts = {}
+    for m in modes:
+        counts[m] = counts.get(m, 0) + 1
+    return x * len(counts), {Mode.SUM: 1, Mode.MEAN: 2}.get(modes[0]), modes.count(Mode.MEAN), modes[0] in {Mode.SUM, Mode.MAX}

@@ -424,3 +424,37 @@ def test_functions_of_torch_that_were_replaced(compile):
     finally:
         torch.sin, torch.nn.functional.relu = sin, relu
     yield f(X)
+
+
+class Left:
+    side = "left"
+
+
+class Right:
+    side = "right"
+
+
+CLASS_QUESTIONS = {
+    "names": lambda c, o: (c.__name__, c.__qualname__, c.__module__, type(o).__name__, o.__class__.__qualname__),
+    "repr": lambda c, o: (repr(c), str(c), f"{c}", "%s %r" % (c, c)),
+    "subclass": lambda c, o: (issubclass(c, Left), issubclass(c, (Right, int))),
+    "instance": lambda c, o: (isinstance(o, Left), isinstance(o, Right), isinstance(o, (int, Right))),
+    "bases": lambda c, o: (c.__bases__, c.__mro__, c.mro()),
+    "methods of type": lambda c, o: (type.__instancecheck__(Left, o), type.__subclasscheck__(Right, c)),
+    "attribute": lambda c, o: (c.side, o.side, hasattr(o, "nothing")),
+    "pattern": lambda c, o: [k for k in range(1) for v in (o,) if isinstance(v, Right)],
+}
+
+
+@pytest.mark.parametrize("name", CLASS_QUESTIONS)
+def test_classes_that_are_renamed_and_get_other_bases(name, compile):
+    class C(Left):
+        pass
+
+    ask = CLASS_QUESTIONS[name]
+    f = compile(lambda x: (x + 1, ask(C, o)))
+    o = C()
+    for k in range(4):
+        C.__name__, C.__qualname__, C.__module__ = f"N{k}", f"Q{k}", f"m{k}"
+        C.__bases__ = (Left, Right)[k % 2],
+        assert f(X)[1] == ask(C, o), k
