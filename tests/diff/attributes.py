@@ -855,3 +855,16 @@ def class_that_becomes_a_descriptor(x):
     if len(CALLS) == 3:
         Later.__set__ = lambda self, obj, value: None
     return x + 1, seen
+
+
+class Renamed(type):
+    """A metaclass in Python has a __module__ of its own."""
+
+
+class OfRenamed(metaclass=Renamed):
+    pass
+
+
+@program()
+def names_of_a_class_with_a_metaclass(x):
+    return x + 1, OfRenamed.__module__, OfRenamed.__name__, OfRenamed.__qualname__, OfRenamed.__doc__, Renamed.__module__, repr(OfRenamed)
