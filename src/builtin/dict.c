@@ -468,17 +468,9 @@ static Status ior(Tx *tx, const Args *a, Var **out)
 static Status view_disjoint(Tx *tx, const Args *a, Var **out)
 {
     SELF(w, DictViewVar, dictview);
-    Var *it, *item;
     bool yes;
-    TRY(var_iter(tx, a->v[1], &it));
-    for (;;) {
-        TRY(var_next(tx, it, &item));
-        if (item == NULL)
-            return give_bool(tx, true, out);
-        TRY(var_contains(tx, &w->v, item, &yes));
-        if (yes)
-            return give_bool(tx, false, out);
-    }
+    TRY(dictview_disjoint(tx, &w->v, a->v[1], &yes));
+    return give_bool(tx, yes, out);
 }
 
 /* -- mappingproxy: what the mapping says -------------------------------------------------- */

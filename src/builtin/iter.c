@@ -2,6 +2,7 @@
  * builtin/iter.c -- iter, next, reversed, zip, map, filter, enumerate and itertools.
  */
 #include "builtin/parts.h"
+#include "var/weak.h"
 
 /* -- Shared ---------------------------------------------------------------------- */
 
@@ -164,9 +165,16 @@ static Status reversed_object(Tx *tx, Var *v, Var **out)
     return ST_OK;
 }
 
+/* What a proxy stands for; NULL: it is none. */
+static Status proxied(Tx *tx, Var *v, Var **under)
+{
+    *under = v->kind == &kind_proxy ? AS(ProxyVar, v)->mapping : NULL;
+    return v->kind == &kind_weakproxy ? weak_referent(tx, v, under) : ST_OK;
+}
+
 static Status reversed_(Tx *tx, const Args *a, Var **out)
 {
-    Var **items, *v;
+    Var **items, *v, *under, *method;
     Py_ssize_t n;
     bool known;
     TRY(var_real(tx, &a->v[0]));
@@ -186,7 +194,11 @@ static Status reversed_(Tx *tx, const Args *a, Var **out)
                     v->type->tp_as_sequence->sq_length;
     if (v->kind == &kind_const && sequence)
         return reversed_const(tx, v, out);
-    if (sequence || v->kind == &kind_opaque)
+    TRY(special(tx, v, "__reversed__", &method));
+    TRY(proxied(tx, v, &under));
+    if (under && method)
+        return var_call_method(tx, under, "__reversed__", NULL, 0, out);
+    if (sequence || method || v->kind == &kind_opaque)
         return ST_DECLINE;
     return raise_type(tx, PyExc_TypeError, "'%.200s' object is not reversible",
                       type_name(tx, v));

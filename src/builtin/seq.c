@@ -353,17 +353,19 @@ static Status list_iadd(Tx *tx, const Args *a, Var **out)
 }
 
 /* As the slot wrappers of * convert it. */
-static Status repeats(Tx *tx, const Args *a)
+static Status repeats(Tx *tx, const Args *a, Var **times)
 {
     Py_ssize_t n;
-    return var_ssize(tx, a->v[1], PyExc_OverflowError, &n);
+    TRY(var_ssize(tx, a->v[1], PyExc_OverflowError, &n));
+    return const_int(tx, n, times);
 }
 
 static Status list_imul(Tx *tx, const Args *a, Var **out)
 {
     SELF(l, ListVar, list);
-    TRY(repeats(tx, a));
-    TRY(var_binary(tx, &l->v, a->v[1], IN_PLACE(MULTIPLY), out));
+    Var *times;
+    TRY(repeats(tx, a, &times));
+    TRY(var_binary(tx, &l->v, times, IN_PLACE(MULTIPLY), out));
     *out = a->v[0];
     return ST_OK;
 }
@@ -386,30 +388,41 @@ static Status get_item(Tx *tx, const Args *a, Var **out)
     return var_getitem(tx, c, a->v[1], out);
 }
 
-static Status binary(Tx *tx, const Args *a, int op, bool reflected, Var **out)
-{
-    Var *c;
-    TRY(content_of(tx, a, &c));
-    TRY(var_real(tx, &a->v[1]));
-    return c->kind->binary ? c->kind->binary(tx, c, a->v[1], op, reflected, out)
-                           : ST_DECLINE;
-}
-
+/* The sequence's own +, whatever operators the other side has. */
 static Status add(Tx *tx, const Args *a, Var **out)
 {
-    return binary(tx, a, BINOP_ADD, false, out);
+    Var *c, *other = a->v[1];
+    TRY(content_of(tx, a, &c));
+    TRY(var_real(tx, &other));
+    PyTypeObject *base = c->kind == &kind_list ? &PyList_Type : &PyTuple_Type;
+    if (c->kind->binary == NULL || !PyType_IsSubtype(c->type, base))
+        return ST_DECLINE;
+    Var *theirs = var_content(other);
+    if (theirs && PyType_IsSubtype(theirs->type, base))
+        return c->kind->binary(tx, c, theirs, BINOP_ADD, false, out);
+    return raise_type(tx, PyExc_TypeError,
+                      "can only concatenate %s (not \"%.200s\") to %s", base->tp_name,
+                      other->type->tp_name, base->tp_name);
+}
+
+static Status times(Tx *tx, const Args *a, bool reflected, Var **out)
+{
+    Var *c, *n;
+    TRY(content_of(tx, a, &c));
+    if (c->kind->binary == NULL)
+        return ST_DECLINE;
+    TRY(repeats(tx, a, &n));
+    return c->kind->binary(tx, c, n, BINOP_MULTIPLY, reflected, out);
 }
 
 static Status mul(Tx *tx, const Args *a, Var **out)
 {
-    TRY(repeats(tx, a));
-    return binary(tx, a, BINOP_MULTIPLY, false, out);
+    return times(tx, a, false, out);
 }
 
 static Status rmul(Tx *tx, const Args *a, Var **out)
 {
-    TRY(repeats(tx, a));
-    return binary(tx, a, BINOP_MULTIPLY, true, out);
+    return times(tx, a, true, out);
 }
 
 static Status compare(Tx *tx, const Args *a, int op, Var **out)

@@ -270,9 +270,11 @@ PyObject *cpy_inst_key(PyObject *obj, Py_ssize_t i)
 /* An OrderedDict has an order of its own, which its iterator knows. */
 static bool odict_keys_are(PyObject *dict, PyObject *keys)
 {
+    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
+    if (PyDict_GET_SIZE(dict) != n)
+        return false;
     int was_on = PyGC_Disable();
     PyObject *it = PyODict_Type.tp_iter(dict), *key = NULL;
-    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
     bool same = it != NULL;
     while (same && (key = PyODictIter_Type.tp_iternext(it)) != NULL) {
         same = i < n && kept_same(PyTuple_GET_ITEM(keys, i), key);

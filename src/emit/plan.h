@@ -89,7 +89,7 @@ static inline void *emit_alloc(Emit *e, size_t n)
 /* -- Values ------------------------------------------------------------------- */
 
 bool emit_pinned(const Source *s); /* always the object that was found there */
-Var *emit_settled(Var *v); /* behind realised lazies */
+Var *emit_settled(Var *v);         /* behind realised lazies */
 Status emit_item(Emit *e, Var *v, Item **out);
 Status emit_load(Emit *e, Var *v); /* puts v on top of the stack */
 Status emit_load_obj(Emit *e,

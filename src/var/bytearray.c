@@ -258,11 +258,22 @@ static Status ba_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return r ? const_new(tx, r, out) : raise_now(tx);
 }
 
+/* On the right of an operator only what its left side, bytes or a count, makes of it. */
+static bool known_left(Var *left, int op)
+{
+    if (op == BINOP_MULTIPLY)
+        return left->kind != &kind_object && is_count(left, false);
+    return left->type == &PyBytes_Type && (op == BINOP_ADD || op == BINOP_REMAINDER);
+}
+
 static Status ba_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
     const Binop *row = &binop_table[op % BINOP_COUNT];
     PyObject *fn = op >= BINOP_COUNT ? row->itarget : row->target;
     Var *v[] = { reflected ? other : self, reflected ? self : other };
+    *out = tx->notimpl;
+    if (reflected && !known_left(other, op))
+        return ST_OK;
     Status st = run(tx, self, fn, &(Args){ .v = v, .n = 2 }, out);
     if (st != ST_DECLINE)
         return st;

@@ -163,9 +163,11 @@ static Status slot_key(Tx *tx, const Var *c, Var *key)
 /* Slot wrappers (dict.__getitem__ through super() …) that mean a protocol of the built-in part. */
 static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
 {
-    if (Py_TYPE(descr) != &PyWrapperDescr_Type || a->n < 1 || a->nkw)
+    if (Py_TYPE(descr) != &PyWrapperDescr_Type || a->n < 1)
         return ST_DECLINE;
     PyObject *name = PyDescr_NAME(descr);
+    if (a->nkw && name != str___call__)
+        return ST_DECLINE;
     Var *self = a->v[0];
     TRY(var_real(tx, &self));
     Var *c = var_content(self);
@@ -203,7 +205,7 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (name == str___repr__ && a->n == 1)
         return var_repr(tx, c, out);
     if (name == str___call__)
-        return var_call(tx, self, &(Args){ .v = a->v + 1, .n = a->n - 1 }, out);
+        return var_call(tx, self, &(Args){ a->v + 1, a->n - 1, a->nkw, a->kwnames }, out);
     return ST_DECLINE;
 }
 

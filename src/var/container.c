@@ -61,8 +61,8 @@ Status items_peek(Tx *tx, Var *v, Var ***items, Py_ssize_t *n, bool *known)
         TRY(tuple_open(tx, AS(TupleVar, c)));
         *items = AS(TupleVar, c)->items;
         *n = AS(TupleVar, c)->n;
-    } else if (v->kind == &kind_const && PyTuple_Check(v->real)) {
-        return const_items(tx, v, items, n);
+    } else if (c && c->kind == &kind_const && PyTuple_Check(c->real)) {
+        return const_items(tx, c, items, n);
     } else {
         *known = false;
     }
@@ -109,13 +109,18 @@ bool is_count(const Var *v, bool left_in_place)
            !(left_in_place && t->tp_as_sequence);
 }
 
+bool goes_first(const Var *times)
+{
+    return times->kind == &kind_object || times->kind == &kind_weakproxy;
+}
+
 bool has_own_number(Var *other)
 {
     if (other->kind == &kind_tensor)
         return true;
     PyTypeObject *t = other->type;
-    return other->kind == &kind_object && t && t->tp_as_number &&
-           (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
+    return (other->kind == &kind_object || other->kind == &kind_weakproxy) && t &&
+           t->tp_as_number && (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
 }
 
 Status item_equal(Tx *tx, Var *a, Var *b, bool *yes)
@@ -275,20 +280,25 @@ static Status join_reprs(Tx *tx, Var **items, Py_ssize_t n, const char *open,
     return const_new(tx, PyUnicode_FromFormat("%s%U%s", open, inner, close), out);
 }
 
+/* What stands for a container inside of its own text. */
+static Status repr_again(Tx *tx, Var *self, Var **out)
+{
+    const char *name = self->type->tp_name;
+    switch (self->kind->id) {
+    case KIND_list: return const_str(tx, "[...]", out);
+    case KIND_tuple: return const_str(tx, "(...)", out);
+    case KIND_dictview: return const_str(tx, "...", out);
+    case KIND_set: return const_new(tx, PyUnicode_FromFormat("%s(...)", name), out);
+    default: return graph_break(tx, BRK_NO_SLOT, "repr of a %s in itself", name);
+    }
+}
+
 Status repr_items(Tx *tx, Var *self, Var **items, Py_ssize_t n, const char *open,
                   const char *close, Var **out)
 {
     ReprMark mark;
-    if (!repr_enter(&mark, self)) {
-        bool bare = strchr("[({", open[0]) != NULL;
-        if (!bare && strncmp(open, "deque(", 6) != 0)
-            return graph_break(tx, BRK_NO_SLOT, "repr of a %s in itself",
-                               self->type->tp_name);
-        return const_new(tx,
-                         bare ? PyUnicode_FromFormat("%s...%s", open, close)
-                              : PyUnicode_FromString("[...]"),
-                         out);
-    }
+    if (!repr_enter(&mark, self))
+        return repr_again(tx, self, out);
     Status st = join_reprs(tx, items, n, open, close, out);
     repr_leave(&mark);
     return st;

@@ -103,6 +103,8 @@ Status slice_part(Tx *tx, Var *key, int i, Var **out);
 bool is_slice(Var *key);
 /* Does `other` bring a binary operator of its own that runs before sequence concatenation? */
 bool has_own_number(Var *other);
+/* May a count have a reflected * of its own, so that the sequence's comes last (ops.c)? */
+bool goes_first(const Var *times);
 bool is_count(const Var *v,
               bool left_in_place); /* may say how often a sequence is repeated */
 /* An item of a container, whose __eq__ had better leave containers alone. */
@@ -184,6 +186,8 @@ Status dict_keys_of(Tx *tx, Var *mapping, Var ***keys, Py_ssize_t *n);
 Status dict_factory(Tx *tx, DictVar *d, Var **out);
 Status dictview_new(Tx *tx, Var *dict, char what, Var **out);
 Status dictview_set(Tx *tx, DictViewVar *w, struct SetVar **out); /* set(view) */
+/* isdisjoint() of a view */
+Status dictview_disjoint(Tx *tx, Var *self, Var *other, bool *yes);
 PyTypeObject *dictview_type(DictVar *d, char what);
 Status key_error(Tx *tx, Var *key);
 

@@ -274,35 +274,45 @@ static Status join_items(Tx *tx, DictVar *d, const char *format, PyObject **out)
     return *out ? ST_OK : ST_ERROR;
 }
 
-static Status repr_open(Tx *tx, DictVar *d, Var **out)
+static Status repr_plain(Tx *tx, DictVar *d, Var **out)
 {
-    PyObject *inner, *factory;
+    PyObject *inner;
     const char *t = d->v.type->tp_name, *dot = strrchr(t, '.');
-    t = dot ? dot + 1 : t;
-    if (is_odict(d)) {
-        TRY(join_items(tx, d, "(%U, %U)", &inner));
-        if (PyUnicode_GET_LENGTH(inner) == 0)
-            return const_new(tx, PyUnicode_FromFormat("%s()", t), out);
-        return const_new(tx, PyUnicode_FromFormat("%s([%U])", t, inner), out);
-    }
-    TRY(join_items(tx, d, "%U: %U", &inner));
-    if (!is_defaultdict(d))
+    if (!is_odict(d)) {
+        TRY(join_items(tx, d, "%U: %U", &inner));
         return const_new(tx, PyUnicode_FromFormat("{%U}", inner), out);
-    Var *f;
-    TRY(dict_factory(tx, d, &f));
-    TRY(text_of(tx, f, &factory));
-    return const_new(tx, PyUnicode_FromFormat("%s(%U, {%U})", t, factory, inner), out);
+    }
+    t = dot ? dot + 1 : t;
+    TRY(join_items(tx, d, "(%U, %U)", &inner));
+    if (PyUnicode_GET_LENGTH(inner) == 0)
+        return const_new(tx, PyUnicode_FromFormat("%s()", t), out);
+    return const_new(tx, PyUnicode_FromFormat("%s([%U])", t, inner), out);
+}
+
+static Status repr_guarded(Tx *tx, DictVar *d, Var **out)
+{
+    ReprMark mark;
+    if (!repr_enter(&mark, &d->v))
+        return const_str(tx, is_odict(d) ? "..." : "{...}", out);
+    Status st = repr_plain(tx, d, out);
+    repr_leave(&mark);
+    return st;
 }
 
 static Status dict_repr(Tx *tx, Var *self, bool str, Var **out)
 {
-    ReprMark mark;
-    if (!repr_enter(&mark, self))
-        return const_new(
-            tx, PyUnicode_FromString(is_odict(AS(DictVar, self)) ? "..." : "{...}"), out);
-    Status st = repr_open(tx, AS(DictVar, self), out);
-    repr_leave(&mark);
-    return st;
+    DictVar *d = AS(DictVar, self);
+    PyObject *inner, *factory;
+    Var *f;
+    TRY(repr_guarded(tx, d, out));
+    if (!is_defaultdict(d))
+        return ST_OK;
+    TRY(var_const(tx, *out, &inner));
+    TRY(dict_factory(tx, d, &f));
+    TRY(text_of(tx, f, &factory));
+    const char *t = self->type->tp_name, *dot = strrchr(t, '.');
+    return const_new(
+        tx, PyUnicode_FromFormat("%s(%U, %U)", dot ? dot + 1 : t, factory, inner), out);
 }
 
 /* -- Attributes of defaultdict ------------------------------------------------------------------ */

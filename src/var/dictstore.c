@@ -138,17 +138,33 @@ static Status quiet_keys(Tx *tx, PyObject *dict)
     return ST_OK;
 }
 
+/* The order of an OrderedDict, if it has the same keys as the dict below: dict's own methods can take one away, or add one. */
+static Status ordered_keys(Tx *tx, PyObject *dict, PyObject **keys)
+{
+    TRY(quiet_keys(tx, dict));
+    PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(dict));
+    TRY_PTR(it);
+    *keys = tx_hold(tx, PySequence_List(it));
+    if (*keys == NULL && !PyErr_ExceptionMatches(PyExc_KeyError))
+        return ST_ERROR;
+    PyErr_Clear();
+    bool whole = *keys && PyList_GET_SIZE(*keys) == PyDict_GET_SIZE(dict);
+    for (Py_ssize_t i = 0; whole && i < PyList_GET_SIZE(*keys); i++)
+        whole = PyDict_GetItemWithError(dict, PyList_GET_ITEM(*keys, i)) != NULL;
+    return whole ? ST_OK
+                 : graph_break(tx, BRK_NO_SLOT, "%s",
+                               "an OrderedDict that was changed behind its back");
+}
+
 /* Keys of the existing dict in order, with a list of values beside: new lists. */
 static Status real_keys(Tx *tx, DictVar *d, PyObject **keys)
 {
     TRY(open_touch(tx, d->owner ? d->owner->real : d->v.real));
     if (d->owner != NULL)
         *keys = tx_hold(tx, cpy_inst_names(d->owner->real));
-    else if (PyODict_Check(d->v.real)) { /* whose iterator looks each key up */
-        TRY(quiet_keys(tx, d->v.real));
-        PyObject *it = tx_hold(tx, PyODict_Type.tp_iter(d->v.real));
-        *keys = it ? tx_hold(tx, PySequence_List(it)) : NULL;
-    } else
+    else if (PyODict_Check(d->v.real)) /* whose iterator looks each key up */
+        TRY(ordered_keys(tx, d->v.real, keys));
+    else
         *keys = tx_hold(tx, PyDict_Keys(d->v.real));
     TRY_PTR(*keys);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(*keys); i++)

@@ -125,6 +125,51 @@ static bool is_set_type(PyTypeObject *t)
            PyType_IsSubtype(t, &PyDictItems_Type);
 }
 
+static Status len_of(Tx *tx, Var *v, Py_ssize_t *n)
+{
+    Var *len;
+    TRY(var_len(tx, v, &len));
+    return var_index(tx, len, n);
+}
+
+static Status all_in(Tx *tx, Var *walked, Var *asked, bool *yes)
+{
+    Var *it, *item;
+    TRY(var_iter(tx, walked, &it));
+    for (*yes = true; *yes;) {
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return ST_OK;
+        TRY(var_contains(tx, asked, item, yes));
+    }
+    return ST_OK;
+}
+
+/* As dictview_richcompare: pairs are looked up one by one, and their values need no hash. */
+static Status pairs_compare(Tx *tx, Var *self, Var *other, int op, bool *yes)
+{
+    Py_ssize_t n, m;
+    TRY(len_of(tx, self, &n));
+    TRY(len_of(tx, other, &m));
+    bool turned = op == Py_GT || op == Py_GE;
+    bool may = op == Py_LT   ? n < m
+               : op == Py_LE ? n <= m
+               : op == Py_GT ? n > m
+               : op == Py_GE ? n >= m
+                             : n == m;
+    *yes = false;
+    if (may)
+        TRY(all_in(tx, turned ? other : self, turned ? self : other, yes));
+    if (op == Py_NE)
+        *yes = !*yes;
+    return ST_OK;
+}
+
+static bool is_pairs(Var *v)
+{
+    return v->kind == &kind_dictview && AS(DictViewVar, v)->what == 'i';
+}
+
 static Status view_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     PyTypeObject *t;
@@ -136,6 +181,11 @@ static Status view_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     TRY(var_type_of(tx, other, &t));
     if (!is_set_type(t))
         return ST_OK;
+    TRY(var_real(tx, &other));
+    if (is_pairs(self) || is_pairs(other)) {
+        TRY(pairs_compare(tx, self, other, op, &yes));
+        return *out = tx_bool(tx, yes), ST_OK;
+    }
     TRY(set_from(tx, other, true, &b));
     if (b == NULL)
         return ST_OK;
@@ -145,14 +195,35 @@ static Status view_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     return ST_OK;
 }
 
-/* -- Set operations -------------------------------------------------------------------- */
-
-static Status len_of(Tx *tx, Var *v, Py_ssize_t *n)
+/* As dictviews_isdisjoint: the shorter side is walked, if the other is a set. */
+Status dictview_disjoint(Tx *tx, Var *self, Var *other, bool *yes)
 {
-    Var *len;
-    TRY(var_len(tx, v, &len));
-    return var_index(tx, len, n);
+    PyTypeObject *t;
+    Py_ssize_t n, m;
+    Var *it, *item;
+    TRY(var_type_of(tx, other, &t));
+    TRY(var_real(tx, &other));
+    TRY(len_of(tx, self, &n));
+    if (self == other)
+        return *yes = n == 0, ST_OK;
+    if (t == &PySet_Type || t == &PyFrozenSet_Type ||
+        (is_set_type(t) && other->kind == &kind_dictview)) {
+        TRY(len_of(tx, other, &m));
+        Var *longer = m > n ? other : self;
+        other = m > n ? self : other;
+        self = longer;
+    }
+    TRY(var_iter(tx, other, &it));
+    for (*yes = false; !*yes;) {
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return *yes = true, ST_OK;
+        TRY(var_contains(tx, self, item, yes));
+    }
+    return *yes = false, ST_OK;
 }
+
+/* -- Set operations -------------------------------------------------------------------- */
 
 /* Walks `walked` and keeps what `asked` contains. */
 static Status common(Tx *tx, Var *walked, Var *asked, SetVar *made)
@@ -262,7 +333,7 @@ static Status items_xor(Tx *tx, DictVar *left, DictVar *right, SetVar *made)
 
 static bool items_of(Var *v, DictVar **d)
 {
-    if (!is_view(v) || AS(DictViewVar, v)->what != 'i')
+    if (!is_pairs(v))
         return false;
     *d = dict_of(AS(DictViewVar, v));
     return true;

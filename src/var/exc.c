@@ -337,9 +337,9 @@ static Status check_writable(Tx *tx, PyObject *descr, PyObject *name)
 static Status set_field(Tx *tx, ExcVar *e, PyObject *descr, PyObject *name, Var *value)
 {
     TRY(check_writable(tx, descr, name));
-    bool object = Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
-                  (is_slot(descr) ||
-                   ((PyMemberDescrObject *)descr)->d_member->type == T_OBJECT);
+    bool object =
+        Py_IS_TYPE(descr, &PyMemberDescr_Type) &&
+        (is_slot(descr) || ((PyMemberDescrObject *)descr)->d_member->type == T_OBJECT);
     if (!object || (value == NULL && !is_slot(descr)))
         return graph_break(tx, BRK_NO_SLOT, "store to %s.%s", e->v.type->tp_name,
                            PyUnicode_AsUTF8(name));

@@ -571,12 +571,11 @@ static Status list_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
     Var *c = var_content(other);
     *out = tx_notimpl(tx);
     if (op == BINOP_MULTIPLY || op == IN_PLACE(MULTIPLY)) {
-        if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
+        if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)) || goes_first(other))
             return ST_OK;
         return multiply(tx, l, other, op == IN_PLACE(MULTIPLY) && !reflected, out);
     }
-    if ((op != BINOP_ADD && op != IN_PLACE(ADD)) || reflected ||
-        (has_own_number(other) && c == NULL))
+    if ((op != BINOP_ADD && op != IN_PLACE(ADD)) || reflected || has_own_number(other))
         return ST_OK;
     if (op == IN_PLACE(ADD)) {
         TRY(list_extend(tx, l, other));

@@ -213,8 +213,7 @@ static Status good_len(Tx *tx, Var **n)
 }
 
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
-#define HAS(content, table, slot)                                                        \
-    ((content) && (content)->type->table && (content)->type->table->slot)
+#define HAS(content, table, slot) ((content) && TYPE_HAS((content)->type, table, slot))
 
 Status object_len(Tx *tx, Var *self, Var **out)
 {
@@ -387,6 +386,9 @@ static Status binary_in_place(Tx *tx, Var *self, Var *content, Var *other, int o
     const VarKind *k = content->kind;
     if (k != &kind_list && k != &kind_dict && k != &kind_set)
         return ST_OK;
+    if (k == &kind_list &&
+        op == IN_PLACE(ADD)) /* which a subclass has as a number's slot */
+        return *out = self, list_extend(tx, AS(ListVar, content), other);
     TRY(k->binary(tx, content, other, op, false, out));
     *out = *out == content ? self : tx->notimpl;
     return ST_OK;
@@ -410,6 +412,34 @@ static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool ref
                            binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
                            b->type->tp_name);
     return st;
+}
+
+/* Sequences have no numbers' slots: + comes behind a reflected method of the other side, * behind all of them (ops.c). */
+static Status sequence_waits(Tx *tx, Var *content, Var *other, int op, bool *yes)
+{
+    Var *theirs = var_content(other), *f = NULL;
+    *yes = op == BINOP_MULTIPLY && (HAS(content, tp_as_sequence, sq_repeat) ||
+                                    HAS(theirs, tp_as_sequence, sq_repeat));
+    if (op == BINOP_ADD && HAS(content, tp_as_sequence, sq_concat) &&
+        other->kind == &kind_object)
+        TRY(own(tx, other, binop_table[op].rname, &f));
+    *yes = *yes || f != NULL;
+    return ST_OK;
+}
+
+/* A class with __radd__ alone, or __mul__ alone, has the number's slot, which calls the other method too: the sequence's, as a method. */
+static bool mixed_slot(Var *self, int op, bool reflected)
+{
+    PyTypeObject *t = self->type,
+                 *c = wrap_layout(t); /* existing tuples keep their type */
+    if (c == NULL)
+        return false;
+    if (op == BINOP_ADD)
+        return !reflected && TYPE_HAS(c, tp_as_sequence, sq_concat) &&
+               !TYPE_HAS(c, tp_as_number, nb_add) && TYPE_HAS(t, tp_as_number, nb_add);
+    return op == BINOP_MULTIPLY && TYPE_HAS(c, tp_as_sequence, sq_repeat) &&
+           !TYPE_HAS(c, tp_as_number, nb_multiply) &&
+           TYPE_HAS(t, tp_as_number, nb_multiply);
 }
 
 enum { TEXT = Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_BYTES_SUBCLASS };
@@ -444,7 +474,7 @@ Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var 
         return ST_OK;
     bool by_class = (content->kind == &kind_dict && content->type != &PyDict_Type) ||
                     (content->kind == &kind_list && content->type != &PyList_Type);
-    if (by_class && op < BINOP_COUNT)
+    if ((by_class && op < BINOP_COUNT) || mixed_slot(self, op, reflected))
         return no_slot(tx, self,
                        "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)
@@ -452,7 +482,9 @@ Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var 
     if (op == BINOP_REMAINDER && PyType_HasFeature(content->type, TEXT))
         return format_with(tx, reflected ? other : self, reflected ? self : other, out);
     Var *theirs = var_content(other);
-    if (theirs == NULL)
+    bool waits;
+    TRY(sequence_waits(tx, content, other, op, &waits));
+    if (theirs == NULL || waits)
         return ST_OK;
     return content_binary(tx, content, theirs, op, reflected, out);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "builtin/str.h"
+#include "cpy/cpy.h"
 #include "trace/tx.h"
 #include "var/binops.h"
 #include "var/consts.h"
@@ -24,6 +25,10 @@ Status var_truth(Tx *tx, Var *v, bool *yes)
         TRY(v->kind->len(tx, v, &n));
         return var_truth(tx, n, yes);
     }
+    if (TYPE_HAS(v->type, tp_as_number, nb_bool) ||
+        TYPE_HAS(v->type, tp_as_sequence, sq_length) ||
+        TYPE_HAS(v->type, tp_as_mapping, mp_length))
+        return graph_break(tx, BRK_UNKNOWN_TYPE, "truth of %s", v->type->tp_name);
     *yes = true;
     return ST_OK;
 }
@@ -61,10 +66,10 @@ static bool short_text(PyObject *o)
  * where an equality guard stands for an object, another equal one may come. */
 static bool nan_object(PyObject *o)
 {
-    if (!PyFloat_Check(o) && !PyComplex_Check(o))
-        return false;
-    Py_complex c = PyComplex_AsCComplex(o);
-    return isnan(c.real) || isnan(c.imag);
+    if (PyFloat_Check(o))
+        return isnan(PyFloat_AS_DOUBLE(o));
+    Py_complex *c = PyComplex_Check(o) ? &((PyComplexObject *)o)->cval : NULL;
+    return c && (isnan(c->real) || isnan(c->imag));
 }
 
 /* 1: equal, or NaNs both, so that nothing tells whether they are one object; -1: an error. */
@@ -241,14 +246,45 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
 }
 
+static bool plain_number(const Var *v)
+{
+    return (v->kind == &kind_const || v->kind == &kind_scalar) &&
+           (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
+            v->type == &PyBool_Type || v->type == &PyComplex_Type);
+}
+
+/* The slot of a plain number, on the number in an object; ST_DECLINE: these are none. */
+static Status number_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
+{
+    PyObject *x, *y;
+    Var *theirs = other->kind == &kind_object ? var_content(other) : NULL;
+    if (theirs == NULL || op >= BINOP_COUNT || !plain_number(self) ||
+        !plain_number(theirs))
+        return ST_DECLINE;
+    TRY(var_const(tx, self, &x));
+    TRY(var_const(tx, theirs, &y));
+    PyObject *name = reflected ? binop_table[op].rname : binop_table[op].name;
+    if (cpy_type_lookup(self->type, name) == NULL)
+        return ST_DECLINE;
+    PyObject *r = PyObject_CallMethodOneArg(x, name, y);
+    if (r != Py_NotImplemented)
+        return r ? const_new(tx, r, out) : raise_now(tx);
+    Py_DECREF(r);
+    return ST_DECLINE;
+}
+
 static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
+    Status st = number_side(tx, self, other, op, reflected, out);
+    if (st != ST_DECLINE)
+        return st;
     *out = tx->notimpl;
     if (op == BINOP_OR && self->kind == &kind_opaque &&
         strcmp(self->type->tp_name, "types.UnionType") == 0)
         return reflected ? class_union(tx, other, self, out)
                          : class_union(tx, self, other, out);
-    if (self->kind == &kind_opaque && self->type->tp_as_number)
+    if (self->kind->binary == NULL && self->type->tp_as_number &&
+        self->kind != &kind_const && self->kind != &kind_tensor)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s of %s",
                            binop_table[op % BINOP_COUNT].symbol, self->type->tp_name);
     if (self->kind->binary == NULL)
@@ -293,22 +329,65 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return try_side(tx, b, a, op, true, out);
 }
 
-/* The wording of sequences, which are asked last; false: neither is one. */
-static bool sequence_failure(Tx *tx, Var *a, Var *b, int op, Status *st)
+/* Sequences are asked last, behind a reflected operator of the index. */
+static Status repeat(Tx *tx, Var *seq, Var *times, int op, Var **out)
+{
+    Py_ssize_t n;
+    Var *content = var_content(seq);
+    if (content == NULL || (content->kind != &kind_const && !content->kind->binary))
+        return graph_break(tx, BRK_NO_SLOT, "%s * %s", seq->type->tp_name,
+                           times->type->tp_name);
+    TRY(var_ssize(tx, times, PyExc_OverflowError, &n));
+    if (content->kind == &kind_const) {
+        PyObject *r = PySequence_Repeat(content->real, n);
+        return r ? const_result(tx, r, &content, 1, out) : raise_now(tx);
+    }
+    TRY(const_int(tx, n, &times));
+    TRY(content->kind->binary(tx, content, times, op, false, out));
+    if (*out == content) /* in place */
+        *out = seq;
+    return ST_OK;
+}
+
+/* The sequences in objects, whose operators did not know each other; ST_DECLINE: they are not alike. */
+static Status join_contents(Tx *tx, Var *a, Var *b, int op, Var **out)
+{
+    Var *mine = var_content(a), *theirs = var_content(b);
+    if (mine == NULL || theirs == NULL || mine->type != theirs->type ||
+        (mine == a && theirs == b))
+        return ST_DECLINE;
+    if (mine->kind == &kind_const && theirs->kind == &kind_const)
+        return const_binary(tx, mine, theirs, op, out);
+    if (mine->kind->binary == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s + %s", a->type->tp_name, b->type->tp_name);
+    TRY(mine->kind->binary(tx, mine, theirs, op, false, out));
+    if (*out == mine) /* in place */
+        *out = a;
+    return *out == tx->notimpl ? ST_DECLINE : ST_OK;
+}
+
+/* What sequences make of it, in their own words too; false: neither is one. */
+static bool as_sequence(Tx *tx, Var *a, Var *b, int op, Status *st, Var **out)
 {
     const PySequenceMethods *x = a->type->tp_as_sequence, *y = b->type->tp_as_sequence;
     bool left =
         x &&
         x->sq_repeat; /* in place, a left one that only looks like a sequence hides the right one */
     bool right = y && y->sq_repeat && (op < BINOP_COUNT || x == NULL);
+    Var *times = left ? b : a;
     if (op % BINOP_COUNT == BINOP_MULTIPLY && (left || right)) {
-        *st = raise_type(tx, PyExc_TypeError,
-                         "can't multiply sequence by non-int of type '%.200s'",
-                         (left ? b : a)->type->tp_name);
+        *st = TYPE_HAS(times->type, tp_as_number, nb_index)
+                  ? repeat(tx, left ? a : b, times, op, out)
+                  : raise_type(tx, PyExc_TypeError,
+                               "can't multiply sequence by non-int of type '%.200s'",
+                               times->type->tp_name);
         return true;
     }
     if (op % BINOP_COUNT != BINOP_ADD || !x || !x->sq_concat)
         return false;
+    *st = join_contents(tx, a, b, op, out);
+    if (*st != ST_DECLINE)
+        return true;
     const char *name = PyType_IsSubtype(a->type, &PyUnicode_Type) ? "str"
                        : PyType_IsSubtype(a->type, &PyTuple_Type) ? "tuple"
                        : PyType_IsSubtype(a->type, &PyList_Type)  ? "list"
@@ -322,15 +401,17 @@ static bool sequence_failure(Tx *tx, Var *a, Var *b, int op, Status *st)
     return true;
 }
 
-static Status no_operator(Tx *tx, Var *a, Var *b, int op)
+static Status no_operator(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     Status st;
     if (a->kind == &kind_opaque || b->kind == &kind_opaque)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "%s %s %s", a->type->tp_name,
                            binop_table[op % BINOP_COUNT].symbol, b->type->tp_name);
-    if (sequence_failure(tx, a, b, op, &st))
+    if (as_sequence(tx, a, b, op, &st, out))
         return st;
-    if (op % BINOP_COUNT == BINOP_REMAINDER && PyType_IsSubtype(a->type, &PyBytes_Type))
+    if (op % BINOP_COUNT == BINOP_REMAINDER &&
+        (PyType_IsSubtype(a->type, &PyBytes_Type) ||
+         PyType_IsSubtype(a->type, &PyByteArray_Type)))
         return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     bool power = op % BINOP_COUNT == BINOP_POWER;
     return raise_type(
@@ -348,10 +429,11 @@ static bool is_plain_value(const Var *v)
 static Status last_resort(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     PyObject *x, *y;
-    if (op == BINOP_COUNT + BINOP_ADD && a->kind == &kind_list)
-        return *out = a, list_extend(tx, AS(ListVar, a), b);
+    Var *content = var_content(a);
+    if (op == IN_PLACE(ADD) && content && content->kind == &kind_list)
+        return *out = a, list_extend(tx, AS(ListVar, content), b);
     if (!is_plain_value(a) || !is_plain_value(b))
-        return no_operator(tx, a, b, op);
+        return no_operator(tx, a, b, op, out);
     TRY(var_const(tx, a, &x));
     TRY(var_const(tx, b, &y));
     const Binop *row = &binop_table[op % BINOP_COUNT];
@@ -414,7 +496,9 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
     }
     if (v->kind->unary)
         return v->kind->unary(tx, v, op, out);
-    if (v->kind == &kind_opaque)
+    if (op == '-'   ? TYPE_HAS(v->type, tp_as_number, nb_negative)
+        : op == '+' ? TYPE_HAS(v->type, tp_as_number, nb_positive)
+                    : TYPE_HAS(v->type, tp_as_number, nb_invert))
         return graph_break(tx, BRK_UNKNOWN_TYPE, "unary %c of %s", op, v->type->tp_name);
     return raise_type(tx, PyExc_TypeError, "bad operand type for unary %c: '%s'", op,
                       v->type->tp_name);
@@ -455,7 +539,7 @@ static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
     *out = tx->notimpl;
     if (self->kind == &kind_opaque && stranger(self, other))
         return ST_OK;
-    if (self->kind == &kind_opaque &&
+    if (self->kind->compare == NULL && self->kind != &kind_tensor &&
         self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)
@@ -558,12 +642,11 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
     return guard_is(&tx->guards, v->src, key);
 }
 
-/* The hash of a NaN is that of the object. */
-static Status nan_pinned(Tx *tx, Var *v, PyObject *key)
+/* The hash of a NaN is that of the object, which each call makes anew. */
+static Status no_nan(Tx *tx, PyObject *key)
 {
-    if (!inexact(v) || (v->kind == &kind_const && !v->by_value))
-        return ST_OK;
-    return nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN") : ST_OK;
+    return key && nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN")
+                                  : ST_OK;
 }
 
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
@@ -571,7 +654,7 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     TRY(var_real(tx, &v));
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
-        TRY(nan_pinned(tx, v, *key));
+        TRY(no_nan(tx, *key));
         return key_pinned(tx, v, *key);
     }
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||

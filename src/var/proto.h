@@ -7,6 +7,9 @@
 
 #include "var/var.h"
 
+/* Whether the type has the slot. A kind that does not model what its type can do breaks; only a type that cannot do it raises. */
+#define TYPE_HAS(type, table, slot) ((type)->table && (type)->table->slot)
+
 /* Realises: after it, (*v)->kind is not lazy. */
 Status var_real(Tx *tx, Var **v);
 

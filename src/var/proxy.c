@@ -5,7 +5,7 @@
  * behind them (inspect.Signature): an exact dict may be a class's, whose home in the ledger is the class.
  */
 #include "cpy/peek.h"
-#include "trace/tx.h"
+#include "var/container.h"
 #include "var/wrap.h"
 
 Status proxy_new(Tx *tx, Var *mapping, Var **out)
@@ -54,14 +54,37 @@ static Status proxy_contains(Tx *tx, Var *self, Var *item, bool *yes)
     return var_contains(tx, mapping_of(self), item, yes);
 }
 
-static Status proxy_truth(Tx *tx, Var *self, bool *yes)
-{
-    return var_truth(tx, mapping_of(self), yes);
-}
-
 static Status proxy_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     return var_compare(tx, mapping_of(self), other, op, out);
+}
+
+static Status proxy_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
+                           Var **out)
+{
+    *out = tx_notimpl(tx);
+    if (op == IN_PLACE(OR) && !reflected)
+        return raise_type(tx, PyExc_TypeError,
+                          "'|=' is not supported by %s; use '|' instead",
+                          self->type->tp_name);
+    if (op != BINOP_OR)
+        return ST_OK;
+    TRY(var_real(tx, &other));
+    Var *a = mapping_of(self),
+        *b = other->kind == &kind_proxy ? mapping_of(other) : other;
+    return reflected ? var_binary(tx, b, a, op, out) : var_binary(tx, a, b, op, out);
+}
+
+static Status proxy_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    PyObject *text;
+    if (str)
+        return var_str(tx, mapping_of(self), out);
+    TRY(var_repr(tx, mapping_of(self), out));
+    TRY(var_const(tx, *out, &text));
+    if (text == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "repr() of a mappingproxy");
+    return const_new(tx, PyUnicode_FromFormat("%s(%U)", self->type->tp_name, text), out);
 }
 
 const VarKind kind_proxy = {
@@ -71,6 +94,7 @@ const VarKind kind_proxy = {
     .len = proxy_len,
     .getitem = proxy_getitem,
     .contains = proxy_contains,
-    .truth = proxy_truth,
     .compare = proxy_compare,
+    .binary = proxy_binary,
+    .repr = proxy_repr,
 };

@@ -5,6 +5,7 @@
 #include "trace/tx.h"
 #include "var/names.h"
 #include "var/object.h"
+#include "var/weak.h"
 
 static Status no_slot(Tx *tx, Var *v, const char *what)
 {
@@ -21,7 +22,8 @@ Status var_len(Tx *tx, Var *v, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->len)
         return v->kind->len(tx, v, out);
-    if (v->kind == &kind_opaque)
+    if (TYPE_HAS(v->type, tp_as_sequence, sq_length) ||
+        TYPE_HAS(v->type, tp_as_mapping, mp_length))
         return no_slot(tx, v, "len()");
     return raise_type(tx, PyExc_TypeError, "object of type '%s' has no len()",
                       v->type->tp_name);
@@ -59,7 +61,8 @@ Status var_getitem(Tx *tx, Var *v, Var *key, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind->getitem)
         return v->kind->getitem(tx, v, key, out);
-    if (v->kind == &kind_opaque || v->kind == &kind_builtin)
+    if (v->kind == &kind_builtin || TYPE_HAS(v->type, tp_as_sequence, sq_item) ||
+        TYPE_HAS(v->type, tp_as_mapping, mp_subscript))
         return no_slot(tx, v, "indexing");
     return raise_type(tx, PyExc_TypeError, "'%s' object is not subscriptable",
                       v->type->tp_name);
@@ -83,7 +86,8 @@ Status var_setitem(Tx *tx, Var *v, Var *key, Var *value)
     TRY(var_real(tx, &v));
     if (v->kind->setitem)
         return v->kind->setitem(tx, v, key, value);
-    if (v->kind == &kind_opaque)
+    if (TYPE_HAS(v->type, tp_as_sequence, sq_ass_item) ||
+        TYPE_HAS(v->type, tp_as_mapping, mp_ass_subscript))
         return no_slot(tx, v, "item assignment");
     return no_setitem(tx, v, key, value);
 }
@@ -99,7 +103,7 @@ Status var_iter(Tx *tx, Var *v, Var **out)
         *out = v;
         return ST_OK;
     }
-    if (v->kind == &kind_opaque)
+    if (v->type->tp_iter || TYPE_HAS(v->type, tp_as_sequence, sq_item))
         return no_slot(tx, v, "iteration");
     return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
                       v->type->tp_name);
@@ -118,7 +122,7 @@ Status var_step(Tx *tx, Var *it, Var **out)
     TRY(var_real(tx, &it));
     if (it->kind->next)
         return it->kind->next(tx, it, out);
-    if (it->kind == &kind_opaque)
+    if (it->type->tp_iternext)
         return no_slot(tx, it, "next()");
     return raise_type(tx, PyExc_TypeError, "'%s' object is not an iterator",
                       it->type->tp_name);
@@ -217,7 +221,7 @@ Status var_contains(Tx *tx, Var *container, Var *item, bool *yes)
     TRY(var_real(tx, &container));
     if (container->kind->contains)
         return container->kind->contains(tx, container, item, yes);
-    if (container->kind == &kind_opaque || container->kind == &kind_tensor)
+    if (TYPE_HAS(container->type, tp_as_sequence, sq_contains))
         return no_slot(tx, container, "`in`");
     return var_contains_by_iteration(tx, container, item, yes);
 }
@@ -336,13 +340,17 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
         return *out ? ST_OK
                     : graph_break(tx, BRK_DATA_DEPENDENT, "a tensor used as an index");
     }
-    if (v->kind == &kind_opaque)
-        return no_slot(tx, v, "__index__");
     if (v->kind == &kind_const && PyIndex_Check(v->real))
         return const_new(tx, PyNumber_Index(v->real), out);
     Var *r = NULL;
+    if (v->kind == &kind_weakproxy) { /* of what it stands for */
+        TRY(weak_referent(tx, v, &v));
+        return var_index_value(tx, v, out);
+    }
     if (var_is_instance(v))
         TRY(var_call_special(tx, v, "__index__", NULL, 0, &r));
+    else if (TYPE_HAS(v->type, tp_as_number, nb_index))
+        return no_slot(tx, v, "__index__");
     if (r == NULL)
         return raise_type(tx, PyExc_TypeError,
                           "'%.200s' object cannot be interpreted as an integer",
@@ -362,6 +370,8 @@ Status var_index_value(Tx *tx, Var *v, Var **out)
 Status var_ssize(Tx *tx, Var *v, PyObject *overflow, Py_ssize_t *out)
 {
     PyObject *o;
+    TRY(var_real(tx, &v));
+    PyTypeObject *t = v->type;
     TRY(var_index_value(tx, v, &v));
     if (v->kind == &kind_object)
         v = AS(ObjectVar, v)->content;
@@ -370,8 +380,14 @@ Status var_ssize(Tx *tx, Var *v, PyObject *overflow, Py_ssize_t *out)
     TRY(var_const(tx, v, &o));
     if (o == NULL)
         return no_slot(tx, v, "__index__");
-    *out = overflow ? PyNumber_AsSsize_t(o, overflow) : PyLong_AsSsize_t(o);
-    return *out == -1 && PyErr_Occurred() ? raise_now(tx) : ST_OK;
+    *out = PyLong_AsSsize_t(o);
+    if (*out != -1 || !PyErr_Occurred())
+        return ST_OK;
+    if (overflow == NULL)
+        return raise_now(tx);
+    PyErr_Clear();
+    return raise_type(tx, overflow, "cannot fit '%.200s' into an index-sized integer",
+                      t->tp_name);
 }
 
 Status var_index(Tx *tx, Var *v, Py_ssize_t *out)

@@ -245,13 +245,13 @@ static Status tuple_binary(Tx *tx, Var *self, Var *other, int op, bool reflected
     *out = tx_notimpl(tx);
     TRY(var_real(tx, &other));
     if (op == BINOP_ADD || op == IN_PLACE(ADD)) {
-        if (has_own_number(other) && var_content(other) == NULL)
+        if (has_own_number(other))
             return ST_OK;
         return concat(tx, AS(TupleVar, self), other, reflected, out);
     }
     if (op != BINOP_MULTIPLY && op != IN_PLACE(MULTIPLY))
         return ST_OK;
-    if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)))
+    if (!is_count(other, reflected && op == IN_PLACE(MULTIPLY)) || goes_first(other))
         return ST_OK;
     return multiply(tx, AS(TupleVar, self), other, out);
 }

@@ -238,9 +238,10 @@ typedef struct SuperVar {
 } SuperVar;
 
 typedef struct ExcVar {
-    Var v; /* type: the exception class; real: an existing exception */
-    TupleVar *args;       /* journalled */
-    TupleVar *made;       /* what its C fields were made of; NULL: the C class's __init__ has not run. journalled */
+    Var v;          /* type: the exception class; real: an existing exception */
+    TupleVar *args; /* journalled */
+    TupleVar *
+        made; /* what its C fields were made of; NULL: the C class's __init__ has not run. journalled */
     Var *cause, *context; /* journalled; NULL: None */
     uintptr_t suppress;
     TupleVar *excs;   /* of a group: its exceptions */

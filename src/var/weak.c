@@ -133,7 +133,7 @@ static bool existed(Var *v)
 
 /* -- Asking ------------------------------------------------------------------------ */
 
-static Status referent(Tx *tx, Var *self, Var **of)
+Status weak_referent(Tx *tx, Var *self, Var **of)
 {
     bool yes;
     *of = AS(WeakVar, self)->of;
@@ -153,7 +153,7 @@ static Status ref_call(Tx *tx, Var *self, const Args *a, Var **out)
     if (a->n)
         return raise_type(tx, PyExc_TypeError, "weakref expected 0 arguments, got %d",
                           a->n);
-    return referent(tx, self, out);
+    return weak_referent(tx, self, out);
 }
 
 static Status ref_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -179,8 +179,8 @@ static Status ref_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     if (other->kind != &kind_weakref)
         return ST_OK;
     Var *a, *b;
-    TRY(referent(tx, self, &a));
-    TRY(referent(tx, other, &b));
+    TRY(weak_referent(tx, self, &a));
+    TRY(weak_referent(tx, other, &b));
     return var_compare(tx, a, b, op, out);
 }
 
@@ -232,7 +232,7 @@ const VarKind kind_weakref = {
 /* Operands that are proxies give way to what they stand for. */
 static Status unwrap(Tx *tx, Var **v)
 {
-    return (*v)->kind == &kind_weakproxy ? referent(tx, *v, v) : ST_OK;
+    return (*v)->kind == &kind_weakproxy ? weak_referent(tx, *v, v) : ST_OK;
 }
 
 static Status proxy_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -260,6 +260,17 @@ static Status proxy_iter(Tx *tx, Var *self, Var **out)
 {
     TRY(unwrap(tx, &self));
     return var_iter(tx, self, out);
+}
+
+static Status proxy_next(Tx *tx, Var *self, Var **out)
+{
+    TRY(unwrap(tx, &self));
+    iternextfunc next = self->type->tp_iternext;
+    if (next == NULL || next == &_PyObject_NextNotImplemented)
+        return raise_type(tx, PyExc_TypeError,
+                          "Weakref proxy referenced a non-iterator '%.200s' object",
+                          self->type->tp_name);
+    return var_step(tx, self, out);
 }
 
 static Status proxy_len(Tx *tx, Var *self, Var **out)
@@ -334,6 +345,7 @@ const VarKind kind_weakproxy = {
     .setattr = proxy_setattr,
     .call = proxy_call,
     .iter = proxy_iter,
+    .next = proxy_next,
     .len = proxy_len,
     .getitem = proxy_getitem,
     .setitem = proxy_setitem,

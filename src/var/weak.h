@@ -12,6 +12,8 @@
 Status weak_new(Tx *tx, Var *of, Var *callback, bool proxy, Var **out);
 /* An existing proxy of something that is there. */
 Status weak_wrap(Tx *tx, PyObject *proxy, Source *src, Var **out);
+/* What a reference or proxy stands for, which is alive; a break if that is not certain. */
+Status weak_referent(Tx *tx, Var *self, Var **of);
 /* At the end of a trace: nothing with a callback has died on the way. value: what is returned; NULL: the frames are open. */
 Status weak_kept(Tx *tx, Var *value);
 /* The Var that stands in the map for a key that goes by identity: references to one object are equal. */

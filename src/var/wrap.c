@@ -183,7 +183,8 @@ bool wrap_is_tuple(PyTypeObject *t)
         t->tp_str == base->tp_str && t->tp_getattro == base->tp_getattro &&
         t->tp_setattro == base->tp_setattro &&
         same_slots(t->tp_as_number, base->tp_as_number, sizeof(PyNumberMethods)) &&
-        same_slots(t->tp_as_sequence, base->tp_as_sequence, sizeof(PySequenceMethods)) &&
+        t->tp_as_sequence->sq_length == base->tp_as_sequence->sq_length &&
+        t->tp_as_sequence->sq_contains == base->tp_as_sequence->sq_contains &&
         same_slots(t->tp_as_mapping, base->tp_as_mapping, sizeof(PyMappingMethods));
     for (size_t i = 0; same && i < COUNT_OF(methods); i++) {
         PyObject *name = PyUnicode_InternFromString(methods[i]);
