@@ -11,15 +11,23 @@
 
 /* -- Raising -------------------------------------------------------------------------- */
 
+static Status guard_none(Tx *tx, SrcKind kind)
+{
+    Source *src = source_get(&tx->sources, kind, NULL, NULL, 0);
+    TRY_PTR(src);
+    return guard_bound(&tx->guards, src, false);
+}
+
 /* The exception being handled, or NULL; that there was none at the start is a fact about the caller. */
 Status except_handled(Tx *tx, Var **out)
 {
-    *out = tx->handled ? tx->handled : tx->inherited;
-    if (*out != NULL || tx->handled0 != NULL)
+    *out = tx->handled;
+    if (*out != NULL)
         return ST_OK;
-    Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
-    TRY_PTR(src);
-    return guard_bound(&tx->guards, src, false);
+    if (tx->handled0 == NULL)
+        TRY(guard_none(tx, SRC_EXC));
+    *out = tx->inherited;
+    return *out ? ST_OK : guard_none(tx, SRC_OUTER);
 }
 
 static Status context_of(Tx *tx, Var **v)
