@@ -387,6 +387,8 @@ class Map2:
 
     def __getitem__(self, k):
         LOG.append(k)
+        if k not in ("a", "b"):
+            raise KeyError(k)
         return k * 2
 
 
@@ -566,7 +568,7 @@ def managed(v, swallow=False):
 
 def talk(n):
     total = n
-    while True:
+    for _ in range(9):
         try:
             got = yield total
             total = total + (got if got is not None else 1)
