@@ -143,9 +143,9 @@ def test_functions():
 
 
 def test_exceptions():
-    e = h.make_exc(Oops, (4,))
+    e = h.make_exc(Oops, (4,), (4,))
     assert type(e) is Oops and e.args == (4,) and not hasattr(e, "code")
-    k = h.make_exc(StopIteration, (4,))
+    k = h.make_exc(StopIteration, (4,), (4,))
     assert k.value == 4
     h.link_exc(e, k, None, True)
     assert e.__cause__ is k and e.__context__ is None and e.__suppress_context__
