@@ -8,9 +8,9 @@ FIELDS = """args errno strerror filename filename2 value code name obj path msg 
 characters_written __cause__ __suppress_context__ __notes__""".split()
 
 
-def seen(error):
+def seen(error, names):
     out = []
-    for name in FIELDS:
+    for name in names:
         try:
             out.append(str(getattr(error, name)))
         except AttributeError as missing:
@@ -18,45 +18,59 @@ def seen(error):
     return out, str(error), repr(error), type(error).__name__
 
 
-def made(cls, args):
+def made(cls, args, names):
     try:
-        return seen(cls(*args))
+        return seen(cls(*args), names)
     except Exception as error:
         return type(error).__name__, str(error)
 
 
-def subclasses(base):
+def plain(base):
     class Plain(base):
         pass
+    return Plain
 
+
+def with_init(base):
     class Init(base):
         def __init__(self, *args):
             super().__init__(*args[:1])
+    return Init
 
+
+def without_super(base):
     class Mute(base):
         def __init__(self, *args):
             self.count = len(args)
+    return Mute
 
+
+def with_new(base):
     class New(base):
         def __new__(cls, *args):
             return super().__new__(cls, *args[1:])
+    return New
 
+
+def with_both(base):
     class Both(base):
         def __new__(cls, *args):
             return super().__new__(cls, *args)
 
         def __init__(self, *args):
             super().__init__(*args)
-    return Plain, Init, Mute, New, Both
+    return Both
 
 
-KINDS = [(c, *subclasses(c)) for c in CLASSES]
-GROUPS = 6
+SUBCLASSES = plain, with_init, without_super, with_new, with_both
+KINDS = [(c, SUBCLASSES[i % 5](c)) for i, c in enumerate(CLASSES)]
+NAMES = [[n for n in FIELDS if hasattr(c, n)] + ["none"] for c in CLASSES]
+GROUPS = 4
 
 
 def group(k):
     def of_group(x, e):
-        return x + 1, [[made(c, a) for c in (KINDS[i][0], KINDS[i][1 + i % 5]) for a in ARGS[i % 4::4]] for i in range(k, len(KINDS), GROUPS)]
+        return x + 1, [[made(c, a, NAMES[i]) for c in KINDS[i] for a in ARGS[i % 4::4]] for i in range(k, len(KINDS), GROUPS)]
 
     def kept(x, e):
         for i in range(k, len(KINDS), GROUPS):
