@@ -209,7 +209,12 @@ static Status good_len(Tx *tx, Var **n)
         return raise_type(tx, PyExc_ValueError, "__len__() should return >= 0");
     if ((*n)->kind == &kind_scalar)
         return ST_OK;
-    return PyLong_AsSsize_t((*n)->real) == -1 ? raise_now(tx) : ST_OK;
+    PyObject *o;
+    TRY(var_const(tx, var_content(*n), &o)); /* an instance of a subclass of int is one */
+    if (o == NULL || ((*n)->type == &PyLong_Type && Py_SIZE(o) <= 1))
+        return ST_OK;
+    Py_ssize_t size = PyNumber_AsSsize_t(o, PyExc_OverflowError);
+    return size == -1 ? raise_now(tx) : const_int(tx, size, n);
 }
 
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
@@ -406,6 +411,8 @@ static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool ref
         return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",
                            binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
                            b->type->tp_name);
+    if (!number_takes(content, theirs, op)) /* the other side's class may */
+        return *out = tx->notimpl, ST_OK;
     Status st = var_binary(tx, a, b, op, out);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
         return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",

@@ -11,6 +11,7 @@
 #include "var/consts.h"
 #include "var/container.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/type.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
@@ -253,6 +254,23 @@ static bool plain_number(const Var *v)
             v->type == &PyBool_Type || v->type == &PyComplex_Type);
 }
 
+bool number_takes(const Var *number, const Var *other, int op)
+{
+    if (!plain_number(number) || !plain_number(other))
+        return true;
+    const PyTypeObject *t = number->type, *o = other->type;
+    bool whole = o == &PyLong_Type || o == &PyBool_Type,
+         real = whole || o == &PyFloat_Type;
+    op %= BINOP_COUNT;
+    if (t == &PyLong_Type || t == &PyBool_Type)
+        return whole && op != BINOP_MATRIX_MULTIPLY;
+    bool any = op == BINOP_ADD || op == BINOP_SUBTRACT || op == BINOP_MULTIPLY ||
+               op == BINOP_TRUE_DIVIDE || op == BINOP_POWER;
+    return t == &PyFloat_Type
+               ? real && (any || op == BINOP_FLOOR_DIVIDE || op == BINOP_REMAINDER)
+               : any;
+}
+
 /* The slot of a plain number, on the number in an object; ST_DECLINE: these are none. */
 static Status number_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)
 {
@@ -465,6 +483,9 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         }
         return str_percent(tx, a->real, b, out);
     }
+    if (op % BINOP_COUNT == BINOP_REMAINDER && var_is_instance(b) &&
+        PyType_IsSubtype(a->type, &PyBytes_Type) && !right_first(a, b))
+        return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
