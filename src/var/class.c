@@ -23,7 +23,7 @@ static Status own_attr(Tx *tx, Var *self, PyObject *name, PyObject *value, Var *
         src = source_get(&tx->sources, SRC_CLASSVAR, self->src, name, 0);
         TRY_PTR(src);
     }
-    return wrap_pinned(tx, value, src, out);
+    return wrap_classvar(tx, value, src, out);
 }
 
 static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
