@@ -307,5 +307,9 @@ Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)
     if (paths_find(&pure, pure_key(callable)) == NULL &&
         (!torch_ready || torch_classify(callable).cls != TC_CONST))
         return ST_DECLINE;
-    return fold_run(tx, callable, a, out);
+    Status st = fold_run(tx, callable, a, out);
+    /* what is wrong is told of the object itself, whose class may be in the text */
+    return st == ST_RAISE && a->v != call->v && exc_matches(tx, PyExc_TypeError)
+               ? graph_break(tx, BRK_UNKNOWN_CALL, "%R, which raises", callable)
+               : st;
 }

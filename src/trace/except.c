@@ -185,9 +185,12 @@ Status raise_now(Tx *tx)
     if (!PyErr_Occurred())
         PyErr_SetString(PyExc_SystemError,
                         "jedlik: an operation failed without an exception");
-    if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
-        !PyErr_ExceptionMatches(PyExc_Exception))
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
         return ST_ERROR;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) { /* "a" * 2**62, or it is really so */
+        PyErr_Clear();
+        return graph_break(tx, BRK_GRAPH_RAISES, "%s", "MemoryError");
+    }
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     PyErr_NormalizeException(&type, &value, &tb);
