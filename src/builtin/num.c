@@ -7,6 +7,7 @@
 #include "builtin/help.h"
 #include "var/container.h"
 #include "var/binops.h"
+#include "var/object.h"
 
 /* -- Constructors ----------------------------------------------------------- */
 
@@ -87,7 +88,8 @@ static Status number(Tx *tx, Var *v, bool is_float, Var **out)
         TRY(fold_value(tx, content, &o));
     if (o == NULL)
         return ST_DECLINE;
-    return fold_wrap(tx, is_float ? PyNumber_Float(o) : PyNumber_Long(o), out);
+    return object_part_raised(
+        tx, v, fold_wrap(tx, is_float ? PyNumber_Float(o) : PyNumber_Long(o), out));
 }
 
 static Status int_(Tx *tx, const Args *a, Var **out)
