@@ -321,7 +321,9 @@ Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)
         (!torch_ready || torch_classify(callable).cls != TC_CONST))
         return ST_DECLINE;
     Status st = fold_run(tx, callable, a, out);
-    if (a->v == call->v || !names_part(tx, a->v[0], st))
+    /* what is wrong is told of the object itself, whose class may be in the text */
+    if (a->v == call->v || st != ST_RAISE ||
+        !(exc_matches(tx, PyExc_TypeError) || names_part(tx, a->v[0], st)))
         return st;
     Var *self = call->v[0];
     TRY(var_real(tx, &self));
