@@ -89,6 +89,15 @@ Var *object_part(const Var *v)
     return v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
 }
 
+Status object_part_raised(Tx *tx, const Var *self, Status st)
+{
+    if (st != ST_RAISE)
+        return st;
+    exc_clear(tx);
+    return graph_break(tx, BRK_NO_SLOT, "an operation that raises, of %s",
+                       self->type->tp_name);
+}
+
 /* -- Special methods ---------------------------------------------------------- */
 
 /* What the class has under the name other than its C base (`__str__ = str.__str__` on a subclass of int is its own,
