@@ -117,7 +117,13 @@ static Status run_rows(Tx *tx, const PathHit *hit, const Args *a, Var **out)
 
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
-    Status st = run_rows(tx, paths_find(&rows, callable), a, out);
+    Status st = ST_DECLINE;
+    const PathHit *hit = paths_find(&rows, callable);
+    if (hit &&
+        a->nkw) /* an argument that is given twice, say: handlers do not look for that */
+        st = illegal_call(tx, callable, a);
+    if (st == ST_DECLINE)
+        st = run_rows(tx, hit, a, out);
     if (st == ST_DECLINE)
         st = exc_match(tx, callable, a, out);
     if (st == ST_DECLINE)

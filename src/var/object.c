@@ -199,7 +199,7 @@ Status object_next(Tx *tx, Var *self, Var **out)
 /* What slot_sq_length makes of a result: an index that is not negative. */
 static Status good_len(Tx *tx, Var **n)
 {
-    Var *zero, *negative;
+    Var *zero, *negative, *most, *fits;
     bool yes;
     TRY(var_index_value(tx, *n, n));
     TRY(const_int(tx, 0, &zero));
@@ -207,9 +207,13 @@ static Status good_len(Tx *tx, Var **n)
     TRY(var_truth(tx, negative, &yes));
     if (yes)
         return raise_type(tx, PyExc_ValueError, "__len__() should return >= 0");
-    if ((*n)->kind == &kind_scalar)
-        return ST_OK;
-    return PyLong_AsSsize_t((*n)->real) == -1 ? raise_now(tx) : ST_OK;
+    TRY(const_int(tx, PY_SSIZE_T_MAX, &most));
+    TRY(var_compare(tx, *n, most, Py_LE, &fits));
+    TRY(var_truth(tx, fits, &yes));
+    return yes ? ST_OK
+               : raise_type(tx, PyExc_OverflowError,
+                            "cannot fit '%.200s' into an index-sized integer",
+                            (*n)->type->tp_name);
 }
 
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
