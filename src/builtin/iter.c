@@ -353,6 +353,28 @@ static Status check_number(Tx *tx, Var *v)
     return number ? ST_OK : raise_type(tx, PyExc_TypeError, "%s", "a number is required");
 }
 
+/* Counting in ones begins with a plain int, whatever kind of int it was given, if that is no long one. */
+static Status plain_start(Tx *tx, Var *step, Var **start)
+{
+    Py_ssize_t n = 1;
+    PyTypeObject *t, *s = &PyLong_Type;
+    TRY(var_type_of(tx, *start, &t));
+    if (step != NULL)
+        TRY(var_type_of(tx, step, &s));
+    if (t == &PyLong_Type || !PyType_IsSubtype(t, &PyLong_Type) ||
+        !PyType_IsSubtype(s, &PyLong_Type))
+        return ST_OK;
+    if (step != NULL)
+        TRY(var_ssize(tx, step, NULL, &n));
+    if (n != 1)
+        return ST_OK;
+    Status st = var_ssize(tx, *start, NULL, &n);
+    if (st == ST_RAISE)
+        return exc_clear(tx), ST_OK;
+    TRY(st);
+    return const_int(tx, n, start);
+}
+
 static Status count_(Tx *tx, const Args *a, Var **out)
 {
     Var *start = args_get(a, 0, "start"), *step = args_get(a, 1, "step");
@@ -362,6 +384,7 @@ static Status count_(Tx *tx, const Args *a, Var **out)
     TRY(check_number(tx, step));
     if (start == NULL)
         TRY(const_int(tx, 0, &start));
+    TRY(plain_start(tx, step, &start));
     if (step == NULL)
         TRY(const_int(tx, 1, &step));
     TRY(wrapiter_make(tx, known_types[TY_COUNT], 'n', step, NULL, 0, &w));
@@ -518,7 +541,7 @@ static Status pool_of(Tx *tx, Var *iterable, Var **out)
 {
     Var **items;
     Py_ssize_t n;
-    TRY(var_unpack(tx, iterable, &items, &n));
+    TRY(var_tuple_items(tx, iterable, &items, &n));
     return tuple_new(tx, items, n, out);
 }
 

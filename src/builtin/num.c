@@ -60,6 +60,11 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
     return is_float ? ST_DECLINE : ST_OK;
 }
 
+enum {
+    READABLE = Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS |
+    Py_TPFLAGS_BYTES_SUBCLASS
+};
+
 static Status number(Tx *tx, Var *v, bool is_float, Var **out)
 {
     TRY(var_real(tx, &v));
@@ -83,7 +88,9 @@ static Status number(Tx *tx, Var *v, bool is_float, Var **out)
         return ST_OK;
     Var *content = var_content(v);
     PyObject *o = NULL;
-    if (content != NULL)
+    bool readable = content && (PyType_HasFeature(content->type, READABLE) ||
+                                PyType_IsSubtype(content->type, &PyFloat_Type));
+    if (readable) /* others are refused by their own name */
         TRY(fold_value(tx, content, &o));
     if (o == NULL)
         return ST_DECLINE;

@@ -150,8 +150,9 @@ static Status check_dict(Tx *tx, IterVar *it, DictVar *d)
 {
     Py_ssize_t n;
     TRY(dict_count(tx, d, &n));
-    if (n != it->n && n == 0 && is_odict(d)) /* clear() has a wording of its own */
-        return graph_break(tx, BRK_NO_SLOT, "%s", "an OrderedDict that was emptied");
+    if (n < it->n && is_odict(d)) /* two wordings, by what has happened in between */
+        return graph_break(tx, BRK_NO_SLOT, "%s",
+                           "an OrderedDict that loses keys while it is iterated");
     if (n != it->n)
         return raise_type(tx, PyExc_RuntimeError,
                           is_odict(d) ? "OrderedDict mutated during iteration"

@@ -210,10 +210,15 @@ static Status good_len(Tx *tx, Var **n)
     TRY(const_int(tx, PY_SSIZE_T_MAX, &most));
     TRY(var_compare(tx, *n, most, Py_LE, &fits));
     TRY(var_truth(tx, fits, &yes));
-    return yes ? ST_OK
-               : raise_type(tx, PyExc_OverflowError,
-                            "cannot fit '%.200s' into an index-sized integer",
-                            (*n)->type->tp_name);
+    if (!yes)
+        return raise_type(tx, PyExc_OverflowError,
+                          "cannot fit '%.200s' into an index-sized integer",
+                          (*n)->type->tp_name);
+    if ((*n)->type == &PyLong_Type)
+        return ST_OK;
+    Py_ssize_t len;
+    TRY(var_ssize(tx, *n, NULL, &len));
+    return const_int(tx, len, n);
 }
 
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
