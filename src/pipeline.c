@@ -5,6 +5,7 @@
 #include "pipeline.h"
 #include "base/switches.h"
 #include "builtin/handler.h"
+#include "cpy/cpy.h"
 #include "emit/emit.h"
 #include "report.h"
 #include "torch/failure.h"
@@ -97,6 +98,12 @@ static Status begin(Tx *tx, Point *p, PyFunctionObject *func, PyObject *const *s
         TRY_PTR(src);
         TRY(lazy_new(tx, exc, src, &tx->handled));
         tx->handled0 = tx->handled;
+    }
+    PyObject *outer = cpy_exc_outer(PyThreadState_Get());
+    if (outer != NULL) {
+        Source *src = source_get(&tx->sources, SRC_OUTER, NULL, NULL, 0);
+        TRY_PTR(src);
+        TRY(lazy_new(tx, tx_keep(tx, outer), src, &tx->inherited));
     }
     return ST_OK;
 }

@@ -6,7 +6,7 @@
  */
 #include "base/map.h"
 
-enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20 };
+enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20, PLAIN_NESTED = 4096 };
 
 /* -- Keys ------------------------------------------------------------------- */
 
@@ -40,7 +40,23 @@ static bool by_identity(PyObject *o)
            t->tp_hash == PyBaseObject_Type.tp_hash;
 }
 
-static bool plain(PyObject *o, int depth)
+static bool plain(PyObject *o, int depth, int *work);
+
+static bool all_plain(PyObject *o, int depth, int *work)
+{
+    Py_ssize_t at = 0;
+    PyObject *item;
+    Py_hash_t hash;
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++)
+        if (!plain(PyTuple_GET_ITEM(o, i), depth, work))
+            return false;
+    while (PyFrozenSet_CheckExact(o) && _PySet_NextEntry(o, &at, &item, &hash))
+        if (!plain(item, depth, work))
+            return false;
+    return true;
+}
+
+static bool plain(PyObject *o, int depth, int *work)
 {
     if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
         PyBool_Check(o) || o == Py_None || PyBytes_CheckExact(o) || o == Py_Ellipsis ||
@@ -48,26 +64,15 @@ static bool plain(PyObject *o, int depth)
         return true;
     if (depth == 0)
         return false;
-    if (PyTuple_CheckExact(o)) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
-            if (!plain(PyTuple_GET_ITEM(o, i), depth - 1))
-                return false;
-        return true;
-    }
-    if (!PyFrozenSet_CheckExact(o))
+    if (!PyTuple_CheckExact(o) && !PyFrozenSet_CheckExact(o))
         return depth < PLAIN_DEPTH && by_identity(o);
-    Py_ssize_t at = 0;
-    PyObject *item;
-    Py_hash_t hash;
-    while (_PySet_NextEntry(o, &at, &item, &hash))
-        if (!plain(item, depth - 1))
-            return false;
-    return true;
+    return (depth == PLAIN_DEPTH || --*work > 0) && all_plain(o, depth - 1, work);
 }
 
 bool key_plain(PyObject *key)
 {
-    return plain(key, PLAIN_DEPTH);
+    int work = PLAIN_NESTED;
+    return plain(key, PLAIN_DEPTH, &work);
 }
 
 static bool same_key(const KeyEntry *e, PyObject *key, Py_hash_t hash)

@@ -3,33 +3,34 @@
  */
 #include "base/same.h"
 
-enum { DEPTH = 20, SMALL_SET = 64 };
+/* WORK: containers looked into; what holds the same again and again is not worth it. */
+enum { DEPTH = 20, SMALL_SET = 64, WORK = 1 << 16 };
 
-static bool same(PyObject *a, PyObject *b, int depth);
+static bool same(PyObject *a, PyObject *b, int depth, int *work);
 
-static bool same_items(PyObject *a, PyObject *b, int depth)
+static bool same_items(PyObject *a, PyObject *b, int depth, int *work)
 {
     Py_ssize_t n = PyTuple_GET_SIZE(a);
     if (PyTuple_GET_SIZE(b) != n)
         return false;
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i), depth - 1))
+        if (!same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i), depth - 1, work))
             return false;
     return true;
 }
 
-static bool in_set(PyObject *item, PyObject *set, int depth)
+static bool in_set(PyObject *item, PyObject *set, int depth, int *work)
 {
     Py_ssize_t at = 0;
     PyObject *other;
     Py_hash_t hash;
     while (_PySet_NextEntry(set, &at, &other, &hash))
-        if (same(item, other, depth))
+        if (same(item, other, depth, work))
             return true;
     return false;
 }
 
-static bool same_sets(PyObject *a, PyObject *b, int depth)
+static bool same_sets(PyObject *a, PyObject *b, int depth, int *work)
 {
     if (PySet_GET_SIZE(a) != PySet_GET_SIZE(b) || PySet_GET_SIZE(a) > SMALL_SET)
         return false;
@@ -37,7 +38,7 @@ static bool same_sets(PyObject *a, PyObject *b, int depth)
     PyObject *item;
     Py_hash_t hash;
     while (_PySet_NextEntry(a, &at, &item, &hash))
-        if (!in_set(item, b, depth - 1))
+        if (!in_set(item, b, depth - 1, work))
             return false;
     return true;
 }
@@ -81,7 +82,7 @@ static bool same_bytes(PyObject *a, PyObject *b)
     return equal;
 }
 
-static bool same(PyObject *a, PyObject *b, int depth)
+static bool same(PyObject *a, PyObject *b, int depth, int *work)
 {
     PyTypeObject *t = Py_TYPE(a);
     if (a == b)
@@ -97,13 +98,14 @@ static bool same(PyObject *a, PyObject *b, int depth)
         return memcmp(&((PyComplexObject *)a)->cval, &((PyComplexObject *)b)->cval,
                       sizeof(Py_complex)) == 0;
     if (PyTuple_Check(a))
-        return same_items(a, b, depth);
+        return --*work > 0 && same_items(a, b, depth, work);
     if (t == &PyFrozenSet_Type)
-        return same_sets(a, b, depth);
+        return --*work > 0 && same_sets(a, b, depth, work);
     if (t == &PySlice_Type) {
         PySliceObject *x = (PySliceObject *)a, *y = (PySliceObject *)b;
-        return same(x->start, y->start, depth - 1) && same(x->stop, y->stop, depth - 1) &&
-               same(x->step, y->step, depth - 1);
+        return same(x->start, y->start, depth - 1, work) &&
+               same(x->stop, y->stop, depth - 1, work) &&
+               same(x->step, y->step, depth - 1, work);
     }
     if (numpy_leaf(t))
         return same_bytes(a, b);
@@ -112,10 +114,11 @@ static bool same(PyObject *a, PyObject *b, int depth)
 
 bool const_same(PyObject *a, PyObject *b)
 {
-    return same(a, b, DEPTH);
+    int work = WORK;
+    return same(a, b, DEPTH, &work);
 }
 
-uintptr_t const_hash(PyObject *o)
+static uintptr_t hash_of(PyObject *o, int depth, int *work)
 {
     PyTypeObject *t = Py_TYPE(o);
     uintptr_t h = (uintptr_t)t >> 4;
@@ -127,14 +130,20 @@ uintptr_t const_hash(PyObject *o)
         return h ^ (uintptr_t)(bits ^ bits >> 32);
     }
     if (PyTuple_Check(o)) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
-            h = h * 1000003 ^ const_hash(PyTuple_GET_ITEM(o, i));
+        for (Py_ssize_t i = 0; depth > 0 && i < PyTuple_GET_SIZE(o) && --*work > 0; i++)
+            h = h * 1000003 ^ hash_of(PyTuple_GET_ITEM(o, i), depth - 1, work);
         return h;
     }
     if (t == &PyComplex_Type || t == &PyFrozenSet_Type || t == &PySlice_Type ||
         torch_leaf(t) || numpy_leaf(t))
         return h;
     return (uintptr_t)o >> 4;
+}
+
+uintptr_t const_hash(PyObject *o)
+{
+    int work = WORK;
+    return hash_of(o, DEPTH, &work);
 }
 
 bool kept_is(PyObject *kept, PyObject *value)

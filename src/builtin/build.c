@@ -368,6 +368,8 @@ static Status descr_get(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &d));
     TRY(var_real(tx, &obj));
     TRY(var_real(tx, &cls));
+    if (obj == tx->none && cls == tx->none)
+        return raise_type(tx, PyExc_TypeError, "%s", "__get__(None, None) is invalid");
     if (d->kind != &kind_descr || (obj == tx->none && cls->kind != &kind_class) ||
         (cls != tx->none && cls->kind != &kind_class))
         return ST_DECLINE;

@@ -65,6 +65,9 @@ static Status made_of(Tx *tx, PyTypeObject *t, TupleVar *made, PyTypeObject **cl
     *args = made;
     if (is_os_error(t) && (made->n < 2 || made->n > 5)) /* they say nothing special */
         return ST_OK;
+    if (t != native(t) && native(t) == (PyTypeObject *)PyExc_BlockingIOError &&
+        made->n > 2) /* a third argument is a count for the very class, else a name */
+        return ST_DECLINE;
     TRY(exc_shadow(tx, &probe, &shadow));
     if (shadow == NULL)
         return ST_DECLINE;
@@ -149,6 +152,8 @@ static Status call_new(Tx *tx, PyTypeObject *owner, const Args *a, Var **out)
         return ST_DECLINE;
     PyTypeObject *t = (PyTypeObject *)cls->real;
     if (!PyType_IsSubtype(t, owner) || native(t)->tp_new != native(owner)->tp_new)
+        return ST_DECLINE;
+    if (t == (PyTypeObject *)PyExc_MemoryError) /* may be one from a store, without args */
         return ST_DECLINE;
     if (is_group_class(t))
         return group_new(tx, t, a->v + 1, a->n - 1, out);

@@ -434,8 +434,12 @@ static Status property_get(Tx *tx, const Args *a, Var **out)
         !PyObject_TypeCheck(self->real, &PyProperty_Type))
         return ST_DECLINE;
     if (obj == tx_none(tx)) {
+        Var *cls = a->n > 2 ? a->v[2] : obj;
+        TRY(var_real(tx, &cls));
         *out = self;
-        return ST_OK;
+        return cls != obj ? ST_OK
+                          : raise_type(tx, PyExc_TypeError, "%s",
+                                       "__get__(None, None) is invalid");
     }
     if (self->src != NULL && self->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, self->src, self->real));

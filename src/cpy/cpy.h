@@ -98,6 +98,8 @@ PyObject *cpy_call_code_steal(PyThreadState *ts, PyFunctionObject *func,
 /* The exception being handled (sys.exc_info) of the current level: borrowed or NULL; set steals. */
 PyObject *cpy_exc_handled(PyThreadState *ts);
 void cpy_exc_set_handled(PyThreadState *ts, PyObject *exc);
+/* In a generator: what is handled where it was resumed, or further out: borrowed or NULL. */
+PyObject *cpy_exc_outer(PyThreadState *ts);
 
 /* -- Tracers and profilers ------------------------------------------------------- */
 

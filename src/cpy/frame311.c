@@ -402,6 +402,14 @@ PyObject *cpy_exc_handled(PyThreadState *ts)
     return exc == Py_None ? NULL : exc;
 }
 
+PyObject *cpy_exc_outer(PyThreadState *ts)
+{
+    for (_PyErr_StackItem *i = ts->exc_info->previous_item; i; i = i->previous_item)
+        if (i->exc_value != NULL && i->exc_value != Py_None)
+            return i->exc_value;
+    return NULL;
+}
+
 void cpy_exc_set_handled(PyThreadState *ts, PyObject *exc)
 {
     Py_XSETREF(ts->exc_info->exc_value, exc);

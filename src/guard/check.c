@@ -65,6 +65,11 @@ LOAD(EXC)
     return put(r, i, r->in->exc);
 }
 
+LOAD(OUTER)
+{
+    return put(r, i, cpy_exc_outer(PyThreadState_Get()));
+}
+
 LOAD(CONST)
 {
     return false; /* constants are in their registers: no such instruction */

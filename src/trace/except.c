@@ -11,15 +11,23 @@
 
 /* -- Raising -------------------------------------------------------------------------- */
 
+static Status guard_none(Tx *tx, SrcKind kind)
+{
+    Source *src = source_get(&tx->sources, kind, NULL, NULL, 0);
+    TRY_PTR(src);
+    return guard_bound(&tx->guards, src, false);
+}
+
 /* The exception being handled, or NULL; that there was none at the start is a fact about the caller. */
 Status except_handled(Tx *tx, Var **out)
 {
-    *out = tx->handled ? tx->handled : tx->inherited;
-    if (*out != NULL || tx->handled0 != NULL)
+    *out = tx->handled;
+    if (*out != NULL)
         return ST_OK;
-    Source *src = source_get(&tx->sources, SRC_EXC, NULL, NULL, 0);
-    TRY_PTR(src);
-    return guard_bound(&tx->guards, src, false);
+    if (tx->handled0 == NULL)
+        TRY(guard_none(tx, SRC_EXC));
+    *out = tx->inherited;
+    return *out ? ST_OK : guard_none(tx, SRC_OUTER);
 }
 
 static Status context_of(Tx *tx, Var **v)
@@ -177,9 +185,12 @@ Status raise_now(Tx *tx)
     if (!PyErr_Occurred())
         PyErr_SetString(PyExc_SystemError,
                         "jedlik: an operation failed without an exception");
-    if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
-        !PyErr_ExceptionMatches(PyExc_Exception))
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
         return ST_ERROR;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) { /* "a" * 2**62, or it is really so */
+        PyErr_Clear();
+        return graph_break(tx, BRK_GRAPH_RAISES, "%s", "MemoryError");
+    }
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     PyErr_NormalizeException(&type, &value, &tb);

@@ -226,7 +226,7 @@ static inline Status open_touch(Tx *tx, PyObject *o)
 
 /* The traced program raises. */
 Status raise_type(Tx *tx, PyObject *type, const char *format, ...);
-/* Moves the Python exception that is set into the traced program: ST_RAISE. For MemoryError, KeyboardInterrupt: ST_ERROR. */
+/* Moves the Python exception that is set into the traced program: ST_RAISE. A MemoryError is a break; KeyboardInterrupt: ST_ERROR. */
 Status raise_now(Tx *tx);
 Status raise_var(Tx *tx, Var *exc);
 Status except_handled(

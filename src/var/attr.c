@@ -86,15 +86,21 @@ bool attr_is_data(PyObject *descr)
     return Py_TYPE(descr)->tp_descr_set != NULL;
 }
 
+/* Classes in Python may become descriptors, or be none any more: guards that this one stays as it is. */
+static Status stays(Tx *tx, PyTypeObject *t)
+{
+    PyObject *names[] = { str___get__, str___set__, str___delete__ }, *ignored;
+    for (size_t i = 0; t->tp_flags & Py_TPFLAGS_HEAPTYPE && i < COUNT_OF(names); i++)
+        TRY(type_lookup(tx, t, names[i], &ignored));
+    return ST_OK;
+}
+
 /* Does it come before what the instance itself has? One that can only be set does not. */
 Status attr_overrides(Tx *tx, PyObject *descr, bool *yes)
 {
     PyTypeObject *t = Py_TYPE(descr);
-    PyObject *ignored;
     *yes = t->tp_descr_get != NULL && t->tp_descr_set != NULL;
-    if (!t->tp_descr_set || *yes || !(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
-        return ST_OK;
-    return type_lookup(tx, t, str___get__, &ignored); /* guards that it stays so */
+    return stays(tx, t);
 }
 
 /* A part of a descriptor object of an exact built-in type (fget, __func__ …). */
@@ -406,7 +412,7 @@ static Status bind_to(Tx *tx, const Bound *b, PyObject *descr, Var *dv, Var **ou
          cached = strcmp(t->tp_name, "functools._lru_cache_wrapper") == 0;
     *out = dv;
     if (t->tp_descr_get == NULL || t == &PyMethod_Type)
-        return ST_OK;
+        return stays(tx, t);
     if (t == &PyStaticMethod_Type)
         return descr_part(tx, dv, descr, str___func__, out);
     if (t == &PyClassMethod_Type)
@@ -442,23 +448,35 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
     return bind_to(tx, &b, descr, dv, out);
 }
 
-/* A special method that the class of v has: found, and bound if it is not called with v as its first argument. */
-Status attr_bind_special(Tx *tx, Var *v, Var *f, Var **out)
+/* A value that no lookup of a real object has given: stored by the trace, or known by its Var. */
+static Status bind_value(Tx *tx, Bound *b, Var *f, Var **out)
 {
     PyObject *descr = f->real;
-    Bound b = { v, v->type, .name = str___call__ };
     *out = f;
     if (f->type->tp_descr_get == NULL || f->kind == &kind_method)
         return ST_OK;
     if (f->kind == &kind_descr)
         TRY(made_stand_in(tx, f, &descr));
-    if (descr == NULL) {
-        return f->kind == &kind_func ? method_new(tx, f, v, out)
-                                     : python_get(tx, &b, f, out);
-    }
+    if (descr == NULL && f->kind == &kind_func)
+        return b->on_class ? ST_OK : method_new(tx, f, b->v, out);
+    if (descr == NULL)
+        return python_get(tx, b, f, out);
     if (Py_IS_TYPE(descr, &PyMemberDescr_Type) || Py_IS_TYPE(descr, &PyGetSetDescr_Type))
-        b.name = PyDescr_NAME(descr);
-    return bind_to(tx, &b, descr, f, out);
+        b->name = PyDescr_NAME(descr);
+    return bind_to(tx, b, descr, f, out);
+}
+
+Status attr_bind_special(Tx *tx, Var *v, Var *f, Var **out)
+{
+    Bound b = { v, v->type, .name = str___call__ };
+    return bind_value(tx, &b, f, out);
+}
+
+Status attr_bind_class(Tx *tx, Var *cls, PyObject *name, Var *value, Var **out)
+{
+    Bound b = { cls, (PyTypeObject *)cls->real, .on_class = true, .name = name };
+    TRY(var_real(tx, &value));
+    return bind_value(tx, &b, value, out);
 }
 
 /* -- Lookup ------------------------------------------------------------------------ */

@@ -23,7 +23,7 @@ static Status own_attr(Tx *tx, Var *self, PyObject *name, PyObject *value, Var *
         src = source_get(&tx->sources, SRC_CLASSVAR, self->src, name, 0);
         TRY_PTR(src);
     }
-    return wrap_pinned(tx, value, src, out);
+    return wrap_classvar(tx, value, src, out);
 }
 
 static Status written(Tx *tx, Var *self, PyObject *name, Var **out)
@@ -91,6 +91,13 @@ static bool renamable(PyTypeObject *t)
            Py_TPFLAGS_HEAPTYPE;
 }
 
+/* The getter of `type`, unless a metaclass hides it under an entry of its own (__module__): then from the class's dictionary. */
+static SrcKind text_source(PyTypeObject *t, PyObject *name)
+{
+    PyObject *getter = cpy_type_lookup(Py_TYPE(t), name);
+    return getter && Py_IS_TYPE(getter, &PyGetSetDescr_Type) ? SRC_GETSET : SRC_CLASSVAR;
+}
+
 static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyTypeObject *t = REAL(self);
@@ -114,7 +121,7 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
             return graph_break(tx, BRK_NO_SLOT, "class attribute '%U'", name);
         if (is_made_class(self) || self->src == NULL || !renamable(t))
             return const_peek(tx, o, out);
-        Source *src = source_get(&tx->sources, SRC_GETSET, self->src, name, 0);
+        Source *src = source_get(&tx->sources, text_source(t, name), self->src, name, 0);
         TRY_PTR(src);
         return wrap(tx, o, src, out);
     }
@@ -157,10 +164,8 @@ Status class_load(Tx *tx, Var *self, PyObject *name, Var **out)
     Var *mv, *w;
     bool first = false;
     TRY(written(tx, self, name, &w));
-    if (w != NULL) {
-        *out = w;
-        return ST_OK;
-    }
+    if (w != NULL)
+        return attr_bind_class(tx, self, name, w, out);
     TRY(type_lookup(tx, Py_TYPE(t), name, &meta));
     if (meta && is_type_getset(name, meta))
         return type_getset(tx, self, name, out);

@@ -32,8 +32,31 @@ bool const_numpy(PyObject *o)
            t == boolean;
 }
 
-/* An immutable object whose operations run no user code and have no effects. */
-bool const_immutable(PyObject *o)
+/* How deep a constant is looked through, and how many containers inside of it are. */
+enum { DEEPEST = 50, NESTED = 10000 };
+
+static bool immutable(PyObject *o, int depth, int *work);
+
+static bool all_immutable(PyObject *o, int depth, int *work)
+{
+    PyObject *item;
+    Py_ssize_t pos = 0;
+    Py_hash_t hash;
+    if (PySlice_Check(o)) {
+        PySliceObject *s = (PySliceObject *)o;
+        return immutable(s->start, depth, work) && immutable(s->stop, depth, work) &&
+               immutable(s->step, depth, work);
+    }
+    for (Py_ssize_t i = 0; PyTuple_Check(o) && i < PyTuple_GET_SIZE(o); i++)
+        if (!immutable(PyTuple_GET_ITEM(o, i), depth, work))
+            return false;
+    while (PyFrozenSet_Check(o) && _PySet_NextEntry(o, &pos, &item, &hash))
+        if (!immutable(item, depth, work))
+            return false;
+    return true;
+}
+
+static bool immutable(PyObject *o, int depth, int *work)
 {
     PyTypeObject *t = Py_TYPE(o);
     if (o == Py_None || o == Py_Ellipsis || o == Py_NotImplemented || t == &PyBool_Type ||
@@ -41,30 +64,21 @@ bool const_immutable(PyObject *o)
         t == &PyUnicode_Type || t == &PyBytes_Type || t == &PyRange_Type ||
         t == &PyCode_Type)
         return true;
-    if (t == &PyTuple_Type) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
-            if (!const_immutable(PyTuple_GET_ITEM(o, i)))
-                return false;
-        return true;
-    }
-    if (t == &PySlice_Type) {
-        PySliceObject *s = (PySliceObject *)o;
-        return const_immutable(s->start) && const_immutable(s->stop) &&
-               const_immutable(s->step);
-    }
-    if (t == &PyFrozenSet_Type) {
-        PyObject *item;
-        Py_ssize_t pos = 0;
-        Py_hash_t hash;
-        while (_PySet_NextEntry(o, &pos, &item, &hash))
-            if (!const_immutable(item))
-                return false;
-        return true;
-    }
+    if (t == &PyTuple_Type || t == &PySlice_Type || t == &PyFrozenSet_Type)
+        return depth > 0 && (depth == DEEPEST || --*work > 0) &&
+               all_immutable(o, depth - 1, work);
     if (torch_ready && (t == torch_types.dtype || t == torch_types.device ||
                         t == torch_types.layout || t == torch_types.memory_format))
         return true;
     return const_numpy(o);
+}
+
+/* An immutable object whose operations run no user code and have no effects. What is nested too deep to be looked through, or holds the
+ * same again and again, counts as an object. */
+bool const_immutable(PyObject *o)
+{
+    int work = NESTED;
+    return immutable(o, DEEPEST, &work);
 }
 
 bool const_object(PyObject *o)

@@ -236,6 +236,11 @@ static Status existing_member(Tx *tx, Var *self, PyObject *name, Var **out)
         return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception",
                            PyUnicode_AsUTF8(name));
     PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+    if (o == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* OSError.characters_written, which is not always there */
+        return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception",
+                           PyUnicode_AsUTF8(name));
+    }
     Source *src = source_get(&tx->sources, SRC_GETSET, self->src, name, 0);
     if (o == NULL || src == NULL)
         return ST_ERROR;

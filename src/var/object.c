@@ -202,6 +202,11 @@ static Status good_len(Tx *tx, Var **n)
     Var *zero, *negative, *most, *fits;
     bool yes;
     TRY(var_index_value(tx, *n, n));
+    PyTypeObject *t = (*n)->type;
+    *n = var_content(
+        *n); /* an instance of a subclass of int is one, whatever its class compares */
+    if (*n == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "a length that is not known");
     TRY(const_int(tx, 0, &zero));
     TRY(var_compare(tx, *n, zero, Py_LT, &negative));
     TRY(var_truth(tx, negative, &yes));
@@ -212,8 +217,7 @@ static Status good_len(Tx *tx, Var **n)
     TRY(var_truth(tx, fits, &yes));
     if (!yes)
         return raise_type(tx, PyExc_OverflowError,
-                          "cannot fit '%.200s' into an index-sized integer",
-                          (*n)->type->tp_name);
+                          "cannot fit '%.200s' into an index-sized integer", t->tp_name);
     if ((*n)->type == &PyLong_Type)
         return ST_OK;
     Py_ssize_t len;
@@ -415,6 +419,8 @@ static Status content_binary(Tx *tx, Var *content, Var *theirs, int op, bool ref
         return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",
                            binop_table[op % BINOP_COUNT].symbol, a->type->tp_name,
                            b->type->tp_name);
+    if (!number_takes(content, theirs, op)) /* the other side's class may */
+        return *out = tx->notimpl, ST_OK;
     Status st = var_binary(tx, a, b, op, out);
     if (st == ST_RAISE && exc_matches(tx, PyExc_TypeError))
         return graph_break(tx, BRK_NO_SLOT, "%s of %s and %s",

@@ -11,6 +11,7 @@
 #include "var/consts.h"
 #include "var/container.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/type.h"
 
 /* -- Truth and identity ------------------------------------------------------------ */
@@ -66,10 +67,10 @@ static bool short_text(PyObject *o)
  * where an equality guard stands for an object, another equal one may come. */
 static bool nan_object(PyObject *o)
 {
-    if (!PyFloat_Check(o) && !PyComplex_Check(o))
-        return false;
-    Py_complex c = PyComplex_AsCComplex(o);
-    return isnan(c.real) || isnan(c.imag);
+    if (PyFloat_Check(o))
+        return isnan(PyFloat_AS_DOUBLE(o));
+    Py_complex *c = PyComplex_Check(o) ? &((PyComplexObject *)o)->cval : NULL;
+    return c && (isnan(c->real) || isnan(c->imag));
 }
 
 /* 1: equal, or NaNs both, so that nothing tells whether they are one object; -1: an error. */
@@ -251,6 +252,23 @@ static bool plain_number(const Var *v)
     return (v->kind == &kind_const || v->kind == &kind_scalar) &&
            (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
             v->type == &PyBool_Type || v->type == &PyComplex_Type);
+}
+
+bool number_takes(const Var *number, const Var *other, int op)
+{
+    if (!plain_number(number) || !plain_number(other))
+        return true;
+    const PyTypeObject *t = number->type, *o = other->type;
+    bool whole = o == &PyLong_Type || o == &PyBool_Type,
+         real = whole || o == &PyFloat_Type;
+    op %= BINOP_COUNT;
+    if (t == &PyLong_Type || t == &PyBool_Type)
+        return whole && op != BINOP_MATRIX_MULTIPLY;
+    bool any = op == BINOP_ADD || op == BINOP_SUBTRACT || op == BINOP_MULTIPLY ||
+               op == BINOP_TRUE_DIVIDE || op == BINOP_POWER;
+    return t == &PyFloat_Type
+               ? real && (any || op == BINOP_FLOOR_DIVIDE || op == BINOP_REMAINDER)
+               : any;
 }
 
 /* The slot of a plain number, on the number in an object; ST_DECLINE: these are none. */
@@ -465,6 +483,9 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         }
         return str_percent(tx, a->real, b, out);
     }
+    if (op % BINOP_COUNT == BINOP_REMAINDER && var_is_instance(b) &&
+        PyType_IsSubtype(a->type, &PyBytes_Type) && !right_first(a, b))
+        return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
@@ -642,12 +663,11 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
     return guard_is(&tx->guards, v->src, key);
 }
 
-/* The hash of a NaN is that of the object. */
-static Status nan_pinned(Tx *tx, Var *v, PyObject *key)
+/* The hash of a NaN is that of the object, which each call makes anew. */
+static Status no_nan(Tx *tx, PyObject *key)
 {
-    if (!inexact(v) || (v->kind == &kind_const && !v->by_value))
-        return ST_OK;
-    return nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN") : ST_OK;
+    return key && nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN")
+                                  : ST_OK;
 }
 
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
@@ -655,7 +675,7 @@ Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
     TRY(var_real(tx, &v));
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
-        TRY(nan_pinned(tx, v, *key));
+        TRY(no_nan(tx, *key));
         return key_pinned(tx, v, *key);
     }
     if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||

@@ -195,6 +195,8 @@ static Status super_find(Tx *tx, SuperVar *s, PyObject *name, PyTypeObject **whe
     while (i < n && PyTuple_GET_ITEM(mro, i) != s->cls->real)
         i++;
     *value = NULL;
+    if (class_made(tx, (PyObject *)s->start) == NULL)
+        TRY(guard_mro(&tx->guards, s->start));
     for (i++; i < n && *value == NULL; i++) {
         PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         PyObject *ignored;
@@ -221,7 +223,7 @@ static Status super_own(Tx *tx, SuperVar *s, PyObject *name, Var **out)
 static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     SuperVar *s = AS(SuperVar, self);
-    PyTypeObject *where;
+    PyTypeObject *where = NULL;
     PyObject *value;
     Var *cls, *dv;
     if (s->self == NULL || name == str___class__)
@@ -235,7 +237,7 @@ static Status super_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         src = source_get(&tx->sources, SRC_CLASSVAR, cls->src, name, 0);
         TRY_PTR(src);
     }
-    TRY(wrap_pinned(tx, value, src, &dv));
+    TRY(wrap_classvar(tx, value, src, &dv));
     return attr_bind(tx, s->self, s->start, name, value, dv, out);
 }
 

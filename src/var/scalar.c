@@ -5,6 +5,7 @@
  * leaves by equality guards. An operation that can raise records a NORAISE predicate at once (rule 1).
  */
 #include "trace/tx.h"
+#include "var/object.h"
 #include "var/binops.h"
 #include "var/consts.h"
 
@@ -117,6 +118,13 @@ static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var
 static Status compare_(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     Expr *a, *b;
+    if (var_is_instance(
+            other)) { /* of a subclass of a number: C compares with what it has of that */
+        other = object_part(other);
+        *out = tx->notimpl;
+        if (other == NULL || !number_takes(self, other, BINOP_ADD))
+            return ST_OK;
+    }
     TRY(as_expr(tx, self, &a));
     TRY(as_expr(tx, other, &b));
     if (b == NULL && real_number(other)) {

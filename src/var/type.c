@@ -5,6 +5,7 @@
  */
 #include "cpy/cpy.h"
 #include "trace/tx.h"
+#include "var/consts.h"
 #include "var/made.h"
 
 static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
@@ -99,13 +100,16 @@ Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out)
     return var_real(tx, out); /* its type is asked for: it must not become a descriptor */
 }
 
-/* Where a class attribute of v is found at run time, or NULL if v was made by the trace. */
-static Status classvar_source(Tx *tx, Var *v, PyObject *name, Source **out)
+/* Where a class attribute of v is found at run time, or NULL: in a class that the trace made, or an object in that of what it made. */
+static Status classvar_source(Tx *tx, Var *v, PyObject *name, PyObject *value,
+                              Source **out)
 {
+    PyObject *cls = (PyObject *)v->type;
     *out = NULL;
-    if (v->src == NULL)
+    if (v->src == NULL && (!const_immutable(value) || class_made(tx, cls)))
         return ST_OK;
-    Source *t = source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0);
+    Source *t = v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0)
+                       : source_get(&tx->sources, SRC_CONST, NULL, cls, 0);
     TRY_PTR(t);
     *out = source_get(&tx->sources, SRC_CLASSVAR, t, name, 0);
     return *out ? ST_OK : ST_ERROR;
@@ -114,8 +118,8 @@ static Status classvar_source(Tx *tx, Var *v, PyObject *name, Source **out)
 Status type_value(Tx *tx, Var *v, PyObject *name, PyObject *value, Var **out)
 {
     Source *src;
-    TRY(classvar_source(tx, v, name, &src));
-    return wrap_pinned(tx, value, src, out);
+    TRY(classvar_source(tx, v, name, value, &src));
+    return wrap_classvar(tx, value, src, out);
 }
 
 Status var_special(Tx *tx, Var *v, PyObject *name, Var **out)

@@ -14,6 +14,8 @@ Status attr_bind(Tx *tx, Var *v, PyTypeObject *owner, PyObject *name, PyObject *
                  Var *dv, Var **out);
 /* The same for a special method that was found in the class of v: what a call gets beside the arguments is in it. */
 Status attr_bind_special(Tx *tx, Var *v, Var *f, Var **out);
+/* And for a value that the trace has stored into the class `cls` itself. */
+Status attr_bind_class(Tx *tx, Var *cls, PyObject *name, Var *value, Var **out);
 bool attr_is_data(PyObject *descr);
 /* Does a class attribute come before the instance's own? */
 Status attr_overrides(Tx *tx, PyObject *descr, bool *yes);

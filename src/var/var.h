@@ -383,6 +383,8 @@ Status lazy_new(Tx *tx, PyObject *obj, Source *src, Var **out);
 Status wrap(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* An object whose identity a guard pins already (class attribute, constant): no identity guard. src may be NULL. */
 Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out);
+/* What a lookup in a class gives: constants are held by value there. */
+Status wrap_classvar(Tx *tx, PyObject *obj, Source *src, Var **out);
 /* A key or member of what exists, which a guard compares. */
 Status wrap_member(Tx *tx, PyObject *obj, Var **out);
 

@@ -462,6 +462,12 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
     return wrap_any(tx, obj, src, true, out);
 }
 
+Status wrap_classvar(Tx *tx, PyObject *obj, Source *src, Var **out)
+{
+    return const_immutable(obj) ? const_known(tx, tx_keep(tx, obj), src, out)
+                                : wrap_pinned(tx, obj, src, out);
+}
+
 Status wrap_member(Tx *tx, PyObject *obj, Var **out)
 {
     if (const_immutable(obj))                   /* not tuples of classes and the like */

@@ -805,3 +805,66 @@ def abstract_by_a_flag(x):
 
     return (x + 1, sorted(make(a=f).__abstractmethods__), ask(make, b=g), ask(make, c=property(g)), ask(make(d=property(f))),
             sorted(make(e=abc.abstractmethod(tell), f=property()).__abstractmethods__))
+
+
+# -- Stores into classes, and classes that change between calls ------------------------------------------------
+
+
+class Target:
+    pass
+
+
+class Shower:
+    def __init__(self, value):
+        self.value = value
+
+    def __get__(self, obj, cls):
+        return obj is None, self.value
+
+
+@program()
+def descriptors_stored_into_an_old_class(x):
+    Target.shown = Shower(3)
+    Target.prop = property(lambda self: 5)
+    Target.made = classmethod(lambda cls: cls.__name__)
+    Target.free = staticmethod(lambda: 7)
+    Target.func = lambda self: 8
+    return x + 1, Target.shown, type(Target.prop).__name__, Target.made(), Target.free(), Target.func(1)
+
+
+class Later:
+    pass
+
+
+class HoldsLater:
+    value = Later()
+
+
+CALLS = []
+
+
+@program(graphs=0)
+def class_that_becomes_a_descriptor(x):
+    """The third call finds another class than the trace did."""
+    CALLS.append(len(CALLS))
+    o = HoldsLater()
+    o.__dict__["value"] = "own"
+    seen = type(HoldsLater.value).__name__, type(o.value).__name__
+    if len(CALLS) == 2:
+        Later.__get__ = lambda self, obj, cls: 1.5
+    if len(CALLS) == 3:
+        Later.__set__ = lambda self, obj, value: None
+    return x + 1, seen
+
+
+class Renamed(type):
+    """A metaclass in Python has a __module__ of its own."""
+
+
+class OfRenamed(metaclass=Renamed):
+    pass
+
+
+@program()
+def names_of_a_class_with_a_metaclass(x):
+    return x + 1, OfRenamed.__module__, OfRenamed.__name__, OfRenamed.__qualname__, OfRenamed.__doc__, Renamed.__module__, repr(OfRenamed)

@@ -393,3 +393,17 @@ def case_falsy_group(x, e):
             b = values
     except Exception as error:
         return x + 1, bool(a), bool(b), bool(error), type(a), str(a.exceptions), str(b.exceptions), str(error.exceptions), error.message
+
+
+# -- Too much --------------------------------------------------------------------------------
+
+def case_memory_errors(x, e):
+    def much(f):
+        try:
+            return f()
+        except MemoryError as error:
+            return "too much", error.args
+        finally:
+            e.log.append("tried")
+    return (x + 1, much(lambda: "a" * 2**62), much(lambda: [0] * 2**60), much(lambda: (0,) * 2**61), much(lambda: bytearray(2**62)),
+            much(lambda: compile("-" * 100000 + "4", "f", "eval")), e.log)

@@ -367,3 +367,22 @@ def members_in_a_list(x, modes):
     for m in modes:
         counts[m] = counts.get(m, 0) + 1
     return x * len(counts), {Mode.SUM: 1, Mode.MEAN: 2}.get(modes[0]), modes.count(Mode.MEAN), modes[0] in {Mode.SUM, Mode.MAX}
+
+
+class Named:
+    mode = "".join(["re", "flect"])
+    pair = tuple([1, 2])
+
+
+NAMES = "".join(["refl", "ect"]), Named.mode, "zeros"
+
+
+@program(lambda: (T(3), Named.mode, Named.pair), lambda: (T(3), NAMES[0], tuple([1, 2])), lambda: (T(3), NAMES[2], (1, 3)))
+def constants_of_a_class_by_identity(x, mode, pair):
+    return x + 1, mode is Named.mode, mode == Named.mode, pair is Named.pair, pair == Named.pair, Named.mode
+
+
+@program(lambda: (T(3), 0), lambda: (T(3), 1), lambda: (T(3), 0))
+def a_constant_of_a_class_that_gives_way_to_an_equal_one(x, k):
+    Named.mode = NAMES[k]
+    return x + 1, Named.mode is NAMES[0], Named().mode is NAMES[1], [Named.mode], id(Named.mode) == id(NAMES[k])

@@ -237,3 +237,13 @@ def a_nan_is_found_by_identity(x, items):
 def a_nan_is_a_key_by_identity(x, y):
     d = {y: 1}
     return x in d, d.get(x), x in {y}, hash(x) == hash(y)
+
+
+class Measure(float):
+    pass
+
+
+@program(lambda: (float("nan"),), lambda: (NAN,), lambda: (1.0,), graphs=0)
+def hashes_of_nans(x):
+    a, b = Measure(x), float("nan")
+    return [hash(v) == object.__hash__(v) for v in (a, b, x)], {a: 1}[a], b in {b}, len({float("nan"), float("nan")}), [a].index(a)

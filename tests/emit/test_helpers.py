@@ -143,10 +143,12 @@ def test_functions():
 
 
 def test_exceptions():
-    e = h.make_exc(Oops, (4,))
+    e = h.make_exc(Oops, (4,), None)
     assert type(e) is Oops and e.args == (4,) and not hasattr(e, "code")
-    k = h.make_exc(StopIteration, (4,))
+    k = h.make_exc(StopIteration, (4,), (4,))
     assert k.value == 4
+    o = h.make_exc(OSError, (4, "text"), (4, "text", "file"))
+    assert o.args == (4, "text") and o.errno == 4 and o.filename == "file"
     h.link_exc(e, k, None, True)
     assert e.__cause__ is k and e.__context__ is None and e.__suppress_context__
 

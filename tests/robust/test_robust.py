@@ -226,3 +226,32 @@ def test_compiling_does_not_leak(family):
             pass
     python, engine = blocks(call, 200, 100)  # memos of what a trace meets fill up first
     assert python < 300 and engine <= 0
+
+
+def deep_tuple(n):
+    t = ()
+    for _ in range(n):
+        t = (t, 1)
+    return t
+
+
+def doubled(n, kind):
+    t = kind([1])
+    for _ in range(n):
+        t = kind([t, t]) if kind is tuple else kind([t, *t])
+    return t
+
+
+@pytest.mark.parametrize("make", [lambda: deep_tuple(100_000), lambda: doubled(40, tuple), lambda: doubled(40, frozenset), lambda: (slice(doubled(40, tuple)),)])
+def test_constants_that_are_deep_or_fold_out(make):
+    """What is looked through to tell constants is bounded in depth and in number."""
+    class Holder:
+        kept = make()
+
+    def f(x, t, o):
+        return x + 1, t, len(t), o.kept is Holder.kept, t is o.kept, isinstance(t, tuple)
+
+    c = jedlik.compile(f, backend="eager")
+    for t in (make(), Holder.kept, make()):
+        got = c(torch.ones(1), t, Holder())
+        assert got[1] is t and got[2:] == (len(t), True, t is Holder.kept, type(t) is tuple)

@@ -447,12 +447,12 @@ CLASS_QUESTIONS = {
 
 
 @pytest.mark.parametrize("name", CLASS_QUESTIONS)
-def test_classes_that_are_renamed_and_get_other_bases(name, compile):
+def test_classes_that_are_renamed_and_get_other_bases(name):
     class C(Left):
         pass
 
     ask = CLASS_QUESTIONS[name]
-    f = compile(lambda x: (x + 1, ask(C, o)))
+    f = jedlik.compile(lambda x: (x + 1, ask(C, o)), backend="eager")
     o = C()
     for k in range(4):
         C.__name__, C.__qualname__, C.__module__ = f"N{k}", f"Q{k}", f"m{k}"

@@ -1,0 +1,233 @@
+"""Operators of classes: who is asked, in which order, and what becomes of the answer."""
+import collections
+
+from kit import program
+
+SETTINGS_ON = ("capture_class_bodies",)
+
+
+def ask(f, *a):
+    try:
+        return f(*a)
+    except Exception as e:
+        return type(e).__name__, str(e)
+
+
+def added(a, b):
+    a += b
+    return a
+
+
+def repeated(a, b):
+    a *= b
+    return a
+
+
+class Int(int):
+    def __radd__(self, other):
+        return "Int.radd", other
+
+    def __rand__(self, other):
+        return "Int.rand"
+
+    def __rsub__(self, other):
+        return "Int.rsub"
+
+    def __gt__(self, other):
+        return "Int.gt"
+
+    def __eq__(self, other):
+        return "Int.eq"
+
+    __hash__ = None
+
+
+class Float(float):
+    def __radd__(self, other):
+        return "Float.radd", other
+
+    def __rmul__(self, other):
+        return "Float.rmul"
+
+    def __gt__(self, other):
+        return "Float.gt"
+
+
+class Plain(int):
+    pass
+
+
+class Below(Plain):
+    def __add__(self, other):
+        return "Below.add"
+
+    def __radd__(self, other):
+        return "Below.radd"
+
+    def __rsub__(self, other):
+        return "Below.rsub"
+
+
+@program()
+def numbers_before_methods(x):
+    """A number on the left takes what it can, unless the right class is below its own."""
+    i, f, p, b = Int(2), Float(3.0), Plain(1), Below(2)
+    return (x + 1, True + i, True & i, True < i, True == i, 1.5 + i, 1.5 < i, 2.0 == i, 5 - i, 5.0 - i, 1j + i, 1 + i, 1 == i,
+            1 + f, 1.0 + f, 2 * f, True * f, 1 < f, 1j + f, i + f, f + i, p + b, b + p, p - b, 5 - b, True + b, b + True,
+            p + 1.5, 1.5 + p, p + 1j, 1j + p, p ** 0.5, 2.0 ** p, 7.5 // b, ask(lambda: 1.5 << i), ask(lambda: p << 1.5))
+
+
+class Items(list):
+    def __radd__(self, other):
+        return "Items.radd"
+
+    def __rmul__(self, other):
+        return "Items.rmul"
+
+
+class Pair(tuple):
+    def __radd__(self, other):
+        return "Pair.radd"
+
+
+class Text(str):
+    def __radd__(self, other):
+        return "Text.radd"
+
+    def __rmod__(self, other):
+        return "Text.rmod"
+
+
+class Bare(list):
+    pass
+
+
+Named = collections.namedtuple("Named", "a b")
+
+
+@program()
+def numbers_before_sequences(x):
+    """A class with + of its own is a number: it is asked before two sequences are joined, in place as well."""
+    return (x + 1, Bare([1]) + Items([2]), Bare([1]) + Bare([2]), [1] + Items([2]), Items([1]) + [2], 2 * Items([1]), Items([1]) * 2,
+            Named(1, 2) + Pair((3,)), Named(1, 2) + (3,), (1,) + Pair((2,)), added([1], Items([2])), added(Bare([1]), Items([2])),
+            added((1,), Pair((2,))), "a" + Text("b"), Text("a") + "b", "%s" % Text("b"), added("a", Text("b")), b"a" + bytes(b"b"),
+            added(Bare([1]), [2]), 2 * Bare([1]), ask(lambda: Bare() + (1,)), ask(lambda: "a" + Bare()))
+
+
+@program()
+def reflected_once(x):
+    class Silent:
+        def __init__(self):
+            self.log = []
+
+        def __radd__(self, other):
+            self.log.append(("add", type(other).__name__))
+            return NotImplemented
+
+        def __rmul__(self, other):
+            self.log.append(("mul", type(other).__name__))
+            return NotImplemented
+
+        def __iter__(self):
+            return iter([7])
+
+    s = Silent()
+    return (x + 1, ask(added, [1], s), ask(added, (1,), s), ask(added, "a", s), ask(added, 1, s), ask(repeated, [1], s),
+            ask(repeated, "a", s), ask(repeated, 2, s), ask(lambda: [1] + s), ask(lambda: "a" + s), ask(lambda: [1] * s), s.log)
+
+
+@program(graphs=0)
+def bytes_format_first(x):
+    class R:
+        def __rmod__(self, other):
+            return "R.rmod"
+
+        def __rmul__(self, other):
+            return "R.rmul"
+
+    return x + 1, ask(lambda: b"a" % R()), b"a" * R(), "a%s" % 1, ask(lambda: b"%b" % R())
+
+
+class Whole(int):
+    pass
+
+
+@program()
+def lengths_are_plain(x):
+    class A:
+        def __len__(self):
+            return True
+
+    class B:
+        def __len__(self):
+            return Whole(2)
+
+    class C:
+        def __len__(self):
+            return 1 << 100
+
+    class D:
+        def __len__(self):
+            return -(1 << 100)
+
+    return x + 1, len(A()), type(len(A())), type(len(B())), ask(len, C()), ask(bool, C()), ask(len, D())
+
+
+class Keys:
+    def __init__(self, keys):
+        self.given, self.log = keys, []
+
+    def keys(self):
+        for k in self.given:
+            self.log.append(k)
+            yield k
+
+    def __getitem__(self, key):
+        self.log.append(("get", key))
+        return key * 2
+
+
+class Odd:
+    def keys(self):
+        return 3
+
+
+class OwnItem(dict):
+    def __getitem__(self, key):
+        return "own"
+
+
+class OwnIter(dict):
+    def __iter__(self):
+        return iter(["q"])
+
+    def keys(self):
+        return ["z"]
+
+    def __getitem__(self, key):
+        return "own " + key
+
+
+def keywords(**kw):
+    return kw
+
+
+@program()
+def mappings_unpacked(x):
+    a, b, c, d = Keys("ab"), Keys("cd"), Keys("ef"), Keys("gh")
+    made = keywords(**a), {**b}, dict(c), collections.OrderedDict(d)
+    u = {}
+    u.update(OwnItem(p=1))
+    return (x + 1, made, a.log, b.log, c.log, d.log, ask(lambda: keywords(**Odd())), ask(lambda: {**Odd()}), ask(dict, Odd()),
+            ask(lambda: keywords(**3)), ask(lambda: {**3}), ask(lambda: keywords(**a, a=1)), {**OwnItem(k=1)}, keywords(**OwnItem(k=1)),
+            {**OwnIter(k=1)}, keywords(**OwnIter(k=1)), dict(OwnIter(k=1)), u)
+
+
+OLD, OLD_FLOAT, ONE, YES, HALF = Int(2), Float(3.0), 1, True, 1.5
+
+
+@program()
+def numbers_from_outside_before_methods(x):
+    i = Int(2)
+    return (x + 1, YES < OLD, YES == OLD, HALF < OLD, HALF == OLD, YES + OLD, ONE + OLD, ONE + OLD_FLOAT, HALF + OLD_FLOAT,
+            ONE < OLD_FLOAT, ONE == OLD, HALF + OLD, YES < i, YES == i, HALF < i, HALF == i, HALF - i, ONE - i, YES & i)
