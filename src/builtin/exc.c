@@ -6,6 +6,8 @@
  */
 #include "builtin/group.h"
 #include "builtin/help.h"
+#include "cpy/cpy.h"
+#include "var/wrap.h"
 #include "var/exc.h"
 
 static PyTypeObject *base_exception(void)
@@ -111,7 +113,7 @@ static Status c_constructor(Tx *tx, PyTypeObject *t, bool *yes)
         PyObject *name = tx_hold(tx, PyUnicode_InternFromString(names[i])), *f;
         TRY_PTR(name);
         TRY(type_lookup(tx, t, name, &f));
-        *yes = f && (PyCFunction_Check(f) || Py_IS_TYPE(f, &PyWrapperDescr_Type));
+        *yes = f && f == cpy_type_lookup(wrap_layout(t), name);
     }
     return ST_OK;
 }

@@ -5,19 +5,22 @@
  * scalar pins it: there the fold does it too.
  */
 #include "builtin/help.h"
+#include "cpy/cpy.h"
 #include "var/container.h"
 #include "var/binops.h"
+#include "var/wrap.h"
 
 /* -- Constructors ----------------------------------------------------------- */
 
-/* The class's own method written in Python, called; *out NULL: it has none. */
+/* The class's own method, not that of its C base, called; *out NULL: it has none. */
 static Status own_method(Tx *tx, Var *v, const char *which, Var **out)
 {
     PyObject *name = tx_hold(tx, PyUnicode_InternFromString(which)), *f;
+    PyTypeObject *base = wrap_layout(v->type);
     TRY_PTR(name);
     *out = NULL;
     TRY(type_lookup(tx, v->type, name, &f));
-    if (f == NULL || !PyFunction_Check(f))
+    if (f == NULL || (base && f == cpy_type_lookup(base, name)))
         return ST_OK;
     TRY(var_call_special(tx, v, which, NULL, 0, out));
     return *out ? var_real(tx, out) : ST_OK;
@@ -60,10 +63,27 @@ static Status object_number(Tx *tx, Var *v, bool is_float, Var **out)
     return is_float ? ST_DECLINE : ST_OK;
 }
 
-enum {
-    READABLE = Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS |
-    Py_TPFLAGS_BYTES_SUBCLASS
-};
+/* A text's own __trunc__ comes before what it says; what is wrong with a text is told of the object itself. */
+static Status content_number(Tx *tx, Var *v, bool is_float, Var **out)
+{
+    Var *content = var_content(v);
+    PyObject *o = NULL, *trunc = tx_hold(tx, PyUnicode_InternFromString("__trunc__"));
+    TRY_PTR(trunc);
+    if (content != NULL)
+        TRY(fold_value(tx, content, &o));
+    if (o == NULL)
+        return ST_DECLINE;
+    bool text = PyUnicode_Check(o) || PyBytes_Check(o);
+    if (text && !is_float)
+        TRY(type_lookup(tx, v->type, trunc, &trunc));
+    if ((text && !is_float && trunc != NULL) || (!text && !PyNumber_Check(o)))
+        return ST_DECLINE;
+    PyObject *r = is_float ? PyNumber_Float(o) : PyNumber_Long(o);
+    if (r != NULL || !text)
+        return fold_wrap(tx, r, out);
+    PyErr_Clear();
+    return ST_DECLINE;
+}
 
 static Status number(Tx *tx, Var *v, bool is_float, Var **out)
 {
@@ -86,15 +106,7 @@ static Status number(Tx *tx, Var *v, bool is_float, Var **out)
     TRY(object_number(tx, v, is_float, out));
     if (*out != NULL)
         return ST_OK;
-    Var *content = var_content(v);
-    PyObject *o = NULL;
-    bool readable = content && (PyType_HasFeature(content->type, READABLE) ||
-                                PyType_IsSubtype(content->type, &PyFloat_Type));
-    if (readable) /* others are refused by their own name */
-        TRY(fold_value(tx, content, &o));
-    if (o == NULL)
-        return ST_DECLINE;
-    return fold_wrap(tx, is_float ? PyNumber_Float(o) : PyNumber_Long(o), out);
+    return content_number(tx, v, is_float, out);
 }
 
 static Status int_(Tx *tx, const Args *a, Var **out)

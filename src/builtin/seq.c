@@ -131,20 +131,8 @@ static Status tuple_new_(Tx *tx, const Args *a, Var **out)
 /* torch.Size() takes whole numbers only. */
 static Status size_(Tx *tx, const Args *a, Var **out)
 {
-    PyTypeObject *size = torch_types.size, *t;
-    TRY(tuple_from(tx, size, a->n ? a->v[0] : NULL, out));
-    Var **items = AS(TupleVar, *out)->items;
-    for (Py_ssize_t i = 0; i < AS(TupleVar, *out)->n; i++) {
-        TRY(var_type_of(tx, items[i], &t));
-        if (!t->tp_as_number || !t->tp_as_number->nb_index)
-            return raise_type(
-                tx, PyExc_TypeError,
-                "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
-                t->tp_name);
-        if (t != &PyLong_Type)
-            return graph_break(tx, BRK_NO_SLOT, "torch.Size() of %s", t->tp_name);
-    }
-    return ST_OK;
+    TRY(tuple_from(tx, torch_types.size, a->n ? a->v[0] : NULL, out));
+    return size_check(tx, AS(TupleVar, *out)->items, AS(TupleVar, *out)->n);
 }
 
 static Status size_numel(Tx *tx, const Args *a, Var **out)

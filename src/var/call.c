@@ -11,6 +11,7 @@
 #include "var/call.h"
 #include "var/func.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/partial.h"
 #include "var/type.h"
 
@@ -203,7 +204,9 @@ static Status wrapper_call(Tx *tx, PyObject *descr, const Args *a, Var **out)
     if (name == str___eq__ && a->n == 2)
         return slot_equal(tx, c, a->v[1], out);
     if (name == str___repr__ && a->n == 1)
-        return var_repr(tx, c, out);
+        return c == self || object_nameless(c)
+                   ? var_repr(tx, c, out)
+                   : graph_break(tx, BRK_NO_SLOT, "repr of %s", self->type->tp_name);
     if (name == str___call__)
         return var_call(tx, self, &(Args){ a->v + 1, a->n - 1, a->nkw, a->kwnames }, out);
     return ST_DECLINE;

@@ -119,7 +119,7 @@ bool has_own_number(Var *other)
     if (other->kind == &kind_tensor)
         return true;
     PyTypeObject *t = other->type;
-    return (other->kind == &kind_object || other->kind == &kind_weakproxy) && t &&
+    return (var_is_instance(other) || other->kind == &kind_weakproxy) && t &&
            t->tp_as_number && (t->tp_as_number->nb_add || t->tp_as_number->nb_multiply);
 }
 

@@ -69,7 +69,7 @@ static inline Source *source_of(Tx *tx, Var *v)
 }
 static inline Status touch(Tx *tx, Var *v)
 {
-    return v->real && !v->dirty ? var_touch(tx, v) : ST_OK;
+    return v->real && (!v->dirty || tx->foreign) ? var_touch(tx, v) : ST_OK;
 }
 /* Which Var stands for the object where keys go by identity: operations may give a tensor back. */
 static inline Var *same_object(Var *v)

@@ -89,6 +89,15 @@ Var *object_part(const Var *v)
     return v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
 }
 
+Status object_part_raised(Tx *tx, const Var *self, Status st)
+{
+    if (st != ST_RAISE)
+        return st;
+    exc_clear(tx);
+    return graph_break(tx, BRK_NO_SLOT, "an operation that raises, of %s",
+                       self->type->tp_name);
+}
+
 /* -- Special methods ---------------------------------------------------------- */
 
 /* What the class has under the name other than its C base (`__str__ = str.__str__` on a subclass of int is its own,
@@ -173,8 +182,9 @@ Status object_iter(Tx *tx, Var *self, Var **out)
         TRY(st);
     } else if (content && content->type->tp_iter)
         return var_iter(tx, content, out);
+    bool items = f != NULL && TYPE_HAS(self->type, tp_as_sequence, sq_item);
     TRY(own(tx, self, str___getitem__, &f));
-    if (f == NULL)
+    if (f == NULL && !items)
         return raise_type(tx, PyExc_TypeError, "'%s' object is not iterable",
                           self->type->tp_name);
     return iter_new(tx, &PySeqIter_Type, self, NULL, -1, out);
@@ -279,6 +289,10 @@ Status object_setitem(Tx *tx, Var *self, Var *key, Var *value)
     if (HAS(content, tp_as_mapping, mp_ass_subscript) ||
         HAS(content, tp_as_sequence, sq_ass_item))
         return var_setitem(tx, content, key, value);
+    if (TYPE_HAS(self->type, tp_as_mapping,
+                 mp_ass_subscript)) /* the class has the other of the two */
+        return raise_type(tx, PyExc_AttributeError, "%s",
+                          value ? "__setitem__" : "__delitem__");
     return no_setitem(tx, self, key, value);
 }
 
@@ -436,7 +450,7 @@ static Status sequence_waits(Tx *tx, Var *content, Var *other, int op, bool *yes
     *yes = op == BINOP_MULTIPLY && (HAS(content, tp_as_sequence, sq_repeat) ||
                                     HAS(theirs, tp_as_sequence, sq_repeat));
     if (op == BINOP_ADD && HAS(content, tp_as_sequence, sq_concat) &&
-        other->kind == &kind_object)
+        var_is_instance(other))
         TRY(own(tx, other, binop_table[op].rname, &f));
     *yes = *yes || f != NULL;
     return ST_OK;
@@ -582,9 +596,11 @@ Status object_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 }
 
 /* Built-in parts whose text does not show the name of the class. */
-static bool nameless(Var *content)
+bool object_nameless(const Var *content)
 {
-    return content && (content->kind == &kind_const || content->kind == &kind_tuple ||
+    return content && ((content->kind == &kind_const &&
+                        !Py_IS_TYPE(content->real, &PyFrozenSet_Type)) ||
+                       content->kind == &kind_tuple ||
                        (content->kind == &kind_list && content->type == &PyList_Type) ||
                        (content->kind == &kind_dict && content->type == &PyDict_Type));
 }
@@ -603,11 +619,17 @@ Status object_repr(Tx *tx, Var *self, bool str, Var **out)
           method != cpy_type_lookup(&PyBaseObject_Type,
                                     str___str__); /* object.__str__ asks for the repr */
     if (!str) {
+        bool called = true;
         TRY(own(tx, self, str___repr__, &f));
         if (f != NULL)
-            return call_own(tx, self, f, NULL, 0, out);
+            TRY(call_bound(tx, self, f, NULL, 0, &called, out));
+        if (!called)
+            return graph_break(tx, BRK_IDENTITY, "repr of %s shows its address",
+                               self->type->tp_name);
+        if (f != NULL)
+            return ST_OK;
     }
-    if (nameless(content))
+    if (object_nameless(content))
         return str ? var_str(tx, content, out) : var_repr(tx, content, out);
     if (self->kind == &kind_exc)
         return str ? exc_base_str(tx, AS(ExcVar, self), out)

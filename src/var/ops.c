@@ -404,6 +404,13 @@ static bool as_sequence(Tx *tx, Var *a, Var *b, int op, Status *st, Var **out)
     if (op % BINOP_COUNT != BINOP_ADD || !x || !x->sq_concat)
         return false;
     *st = join_contents(tx, a, b, op, out);
+    if (*st == ST_RAISE && var_is_instance(a) && exc_matches(tx, PyExc_TypeError) &&
+        PyType_IsSubtype(
+            a->type, &PyBytes_Type)) { /* in words about the object, not its content */
+        exc_clear(tx);
+        *st = raise_type(tx, PyExc_TypeError, "can't concat %.100s to %.100s",
+                         b->type->tp_name, a->type->tp_name);
+    }
     if (*st != ST_DECLINE)
         return true;
     const char *name = PyType_IsSubtype(a->type, &PyUnicode_Type) ? "str"

@@ -276,13 +276,6 @@ Status var_ascii(Tx *tx, Var *v, Var **out)
                  : raise_now(tx);
 }
 
-/* Errors name the class of the object. */
-static Status format_content(Tx *tx, Var *v, Var *content, Var *spec, Var **out)
-{
-    Status st = var_format(tx, content, spec, out);
-    return st == ST_RAISE ? no_slot(tx, v, "format()") : st;
-}
-
 /* As the __format__ that the class of an object has: its own, object's, or that of its built-in part. */
 static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
 {
@@ -301,8 +294,9 @@ static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
     bool of_content =
         content != NULL && f == cpy_type_lookup(content->type, str___format__);
     if (of_content && PyDescr_TYPE(f) != &PyBaseObject_Type && PyUnicode_Check(s))
-        return PyUnicode_GET_LENGTH(s) ? format_content(tx, v, content, spec, out)
-                                       : var_str(tx, v, out);
+        return PyUnicode_GET_LENGTH(s)
+                   ? object_part_raised(tx, v, var_format(tx, content, spec, out))
+                   : var_str(tx, v, out);
     if (PyDescr_TYPE(f) != &PyBaseObject_Type)
         return no_slot(tx, v, "format()");
     if (PyUnicode_GET_LENGTH(s))

@@ -13,6 +13,16 @@
 
 /* -- Real sets ---------------------------------------------------------------------- */
 
+/* By the slots of set, whatever the classes of the two are. */
+static PyObject *set_in_place(PyObject *a, PyObject *b, char op)
+{
+    const PyNumberMethods *m = PySet_Type.tp_as_number;
+    return op == '|'   ? m->nb_inplace_or(a, b)
+           : op == '&' ? m->nb_inplace_and(a, b)
+           : op == '-' ? m->nb_inplace_subtract(a, b)
+                       : m->nb_inplace_xor(a, b);
+}
+
 static bool replay(PyObject **live, SetOp *op)
 {
     if (op->what == 'c')
@@ -25,10 +35,9 @@ static bool replay(PyObject **live, SetOp *op)
         return PySet_Discard(*live, op->key) >= 0;
     if (op->what == '|')
         return _PySet_Update(*live, op->key) == 0;
-    PyObject *r = op->what == 'p'   ? PySet_Pop(*live)
-                  : op->what == '&' ? PyNumber_InPlaceAnd(*live, op->key)
-                  : op->what == '_' ? PyNumber_InPlaceSubtract(*live, op->key)
-                                    : PyNumber_InPlaceXor(*live, op->key);
+    PyObject *r = op->what == 'p' ? PySet_Pop(*live)
+                                  : set_in_place(*live, op->key,
+                                                 op->what == '_' ? '-' : (char)op->what);
     Py_XDECREF(r);
     return r != NULL;
 }
@@ -350,12 +359,14 @@ static Status take_keyless(Tx *tx, SetVar *made, SetVar *from, SetVar *other, bo
     return ST_OK;
 }
 
+/* The slots themselves: what a subclass has in Python is traced, not run. */
 static PyObject *compute(PyObject *a, PyObject *b, char op)
 {
-    return op == '|'   ? PyNumber_Or(a, b)
-           : op == '&' ? PyNumber_And(a, b)
-           : op == '-' ? PyNumber_Subtract(a, b)
-                       : PyNumber_Xor(a, b);
+    const PyNumberMethods *m = PySet_Type.tp_as_number;
+    return op == '|'   ? m->nb_or(a, b)
+           : op == '&' ? m->nb_and(a, b)
+           : op == '-' ? m->nb_subtract(a, b)
+                       : m->nb_xor(a, b);
 }
 
 Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVar **out)
@@ -419,14 +430,6 @@ static Status log_bulk(Tx *tx, SetVar *s, SetVar *b, char op)
     return log_op(tx, s, op == '-' ? '_' : op, &operand->v, operand->shadow);
 }
 
-static PyObject *compute_in_place(PyObject *a, PyObject *b, char op)
-{
-    return op == '|'   ? PyNumber_InPlaceOr(a, b)
-           : op == '&' ? PyNumber_InPlaceAnd(a, b)
-           : op == '-' ? PyNumber_InPlaceSubtract(a, b)
-                       : PyNumber_InPlaceXor(a, b);
-}
-
 static Status add_all(Tx *tx, SetVar *s, const KeyMap *items)
 {
     size_t at = 0;
@@ -464,7 +467,7 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     TRY(real_now(tx, b, &rb));
     PyObject *real = tx_hold(tx, set_twin(rs, false));
     TRY_PTR(real);
-    PyObject *same = tx_hold(tx, compute_in_place(real, s == b ? real : rb, op));
+    PyObject *same = tx_hold(tx, set_in_place(real, s == b ? real : rb, op));
     TRY_PTR(same);
     to->shadow = same;
     return set_become(tx, s, to);

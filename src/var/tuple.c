@@ -173,6 +173,22 @@ static Status tuple_contains(Tx *tx, Var *self, Var *item, bool *yes)
 
 /* -- Operators ------------------------------------------------------------------------ */
 
+Status size_check(Tx *tx, Var *const *items, Py_ssize_t n)
+{
+    PyTypeObject *t;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        TRY(var_type_of(tx, items[i], &t));
+        if (!t->tp_as_number || !t->tp_as_number->nb_index)
+            return raise_type(
+                tx, PyExc_TypeError,
+                "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                t->tp_name);
+        if (t != &PyLong_Type)
+            return graph_break(tx, BRK_NO_SLOT, "torch.Size() of %s", t->tp_name);
+    }
+    return ST_OK;
+}
+
 static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
                    Py_ssize_t nb, Var **out)
 {
@@ -182,6 +198,8 @@ static Status join(Tx *tx, PyTypeObject *t, Var **a, Py_ssize_t na, Var **b,
         memcpy(items, a, sizeof(Var *) * (size_t)na);
     if (nb)
         memcpy(items + na, b, sizeof(Var *) * (size_t)nb);
+    if (t != &PyTuple_Type && t == torch_types.size)
+        TRY(size_check(tx, items, na + nb));
     return tuple_new_type(tx, t, items, na + nb, out);
 }
 

@@ -357,6 +357,8 @@ Var *tx_notimpl(Tx *tx);
 Status list_new(Tx *tx, Var **items, Py_ssize_t n, Var **out);
 Status tuple_new(Tx *tx, Var **items, Py_ssize_t n,
                  Var **out); /* copies items; all constants: a const */
+/* torch.Size takes whole numbers only. */
+Status size_check(Tx *tx, Var *const *items, Py_ssize_t n);
 Status tuple_new_type(Tx *tx, PyTypeObject *t, Var **items, Py_ssize_t n, Var **out);
 Status dict_new(Tx *tx, Var **out);
 Status set_new(Tx *tx, PyTypeObject *t, Var **out);

@@ -154,3 +154,30 @@ def case_result_changed(x, e):
     e.log.append(named(e.name)[0] is made[0])
     info(e, named)
     return x
+
+
+LINES = ["first"]
+MET = {"a": 1}
+STEPS = iter(range(100))
+
+
+@functools.lru_cache
+def writes(n):
+    LINES.append(n)
+    MET[n] = n
+    return n
+
+
+@functools.lru_cache
+def steps(n):
+    return n, next(STEPS)
+
+
+def case_writes_after_writes(x, e):
+    """What the function changes once is changed once and in order, though the trace has changed it before."""
+    LINES.append("before")
+    MET["b"] = next(STEPS)
+    e.log += [writes(e.name), len(LINES), writes(e.name), steps(e.name), steps(e.name)]
+    LINES.append("after")
+    MET["c"] = next(STEPS)
+    return x

@@ -231,3 +231,106 @@ def numbers_from_outside_before_methods(x):
     i = Int(2)
     return (x + 1, YES < OLD, YES == OLD, HALF < OLD, HALF == OLD, YES + OLD, ONE + OLD, ONE + OLD_FLOAT, HALF + OLD_FLOAT,
             ONE < OLD_FLOAT, ONE == OLD, HALF + OLD, YES < i, YES == i, HALF < i, HALF == i, HALF - i, ONE - i, YES & i)
+
+
+class OnlySet:
+    def __setitem__(self, key, value):
+        self.__dict__[key] = value
+
+
+class OnlyDelete(tuple):
+    def __delitem__(self, key):
+        pass
+
+
+class Raises:
+    def __get__(self, obj, cls):
+        raise AttributeError("bound by nobody")
+
+
+def put(o, key, value):
+    o[key] = value
+
+
+def drop(o, key):
+    del o[key]
+
+
+@program()
+def half_of_a_protocol(x):
+    """A slot that is there for its other method misses the one that is asked for."""
+    o = OnlySet()
+    put(o, "a", 3)
+    return x + o.a, ask(drop, o, "a"), ask(put, OnlyDelete(), 1, 2), drop(OnlyDelete(), 1), ask(drop, (), 1)
+
+
+class Sequence(tuple):
+    __iter__ = Raises()
+
+
+class Unnamed:
+    __repr__ = Raises()
+
+
+@program(graphs=0)
+def bindings_that_are_forgotten(x):
+    return x + 1, list(Sequence((1, 2))), ",".join(Sequence("ab")), repr(Unnamed())[:8]
+
+
+class TextWithTrunc(str):
+    def __trunc__(self):
+        return 5
+
+
+class TextWithRepr(str):
+    def __repr__(self):
+        return "its own words"
+
+
+class FloatByCall(float):
+    __float__ = list
+
+
+class Bytes(bytes):
+    pass
+
+
+class Frozen(frozenset):
+    def __repr__(self):
+        return super().__repr__() + "!"
+
+
+@program(graphs=0)
+def words_are_about_the_object(x):
+    return (x + 1, ask(int, TextWithTrunc("7")), ask(int, TextWithRepr("a")), ask(float, TextWithRepr("a")), ask(float, FloatByCall(1.5)),
+            ask(int, Pair()), ask(float, Pair((1,))), ask(lambda: Bytes() + 1), ask(Bytes().__add__, None), repr(Frozen([1])),
+            repr(Frozen()))
+
+
+class Deaf(set):
+    def __ror__(self, other):
+        return 0
+
+    def __rand__(self, other):
+        raise ValueError("asked while tracing")
+
+
+@program(graphs=0)
+def sets_are_not_asked(x):
+    d = Deaf([1, 2])
+    s = {3}
+    s.update(d)
+    return x + 1, set(d), sorted(s), {1}.union(d), {1, 5}.intersection(d), frozenset(d)
+
+
+class Silent(Exception):
+    __radd__ = None
+
+
+class Length(Exception):
+    __new__ = len
+
+
+@program()
+def exceptions_with_operators(x):
+    return x + 1, ask(lambda: [1] + Silent()), ask(lambda: 1 + Silent()), ask(lambda: Length(1)), ask(Length)

@@ -180,6 +180,9 @@ def first_difference(a, b, path=""):
         for k, (x, y) in enumerate(zip(a, b)):
             if x != y:
                 return first_difference(x, y, f"{path}[{k}]")
+    elif type(a) is type(b) and isinstance(a, (tuple, list)):
+        k = next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        path, a, b = f"{path}[{k}:]", a[k:], b[k:]
     return f"{path}\n      plain    {a}\n      compiled {b}"
 
 

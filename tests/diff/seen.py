@@ -136,6 +136,16 @@ def items(value, seen):
     return [describe(v, seen) for v in value]
 
 
+def left(value, seen):
+    """What an iterator still gives, the exception that ends it included."""
+    out = []
+    try:
+        out += map(lambda v: describe(v, seen), itertools.islice(value, 20))
+    except Exception as e:
+        out.append((type(e).__name__, str(e)))
+    return out
+
+
 def mapping(value, seen):
     pairs = value.items() if isinstance(value, collections.OrderedDict) else dict.items(value)
     pairs = [(describe(k, seen), describe(v, seen)) for k, v in pairs]
@@ -167,8 +177,7 @@ def number(value, seen):
 
 ROWS = [
     (torch.Tensor, tensor), (BaseException, exception), (enum.Enum, member), (dict, mapping),
-    ((types.GeneratorType, itertools.count, itertools.cycle, itertools.repeat) + ITERATORS,
-     lambda v, seen: items(itertools.islice(v, 20), seen)),
+    ((types.GeneratorType, itertools.count, itertools.cycle, itertools.repeat) + ITERATORS, left),
     (collections.deque, lambda v, seen: (v.maxlen, *items(v, seen))),
     ((list, tuple, set, frozenset) + VIEWS, items), ((int, float, str, bytes), number),
     (types.FunctionType, function), (types.CellType, cell),

@@ -125,3 +125,20 @@ def deduplicate(x, l):
 def tuple_as_index(x, dims):
     y = x.reshape(1, 3)
     return y.permute(dims), y[0, 1:], y[(0,)], y.sum(dims)
+
+
+@program(lambda: (T(), object()), lambda: (T(), "a"), lambda: (T(), 1.5), lambda: (T(), 2))
+def sizes_of_other_things(x, v):
+    """torch.Size() looks at what it is given, be the result used or not."""
+    said = []
+    for join in (lambda s: s + (v,), lambda s: (v,) + s, lambda s: torch.Size((*s, v)), lambda s: s.__add__((v,)), lambda s: s[:0] + (v, v)):
+        try:
+            join(x.shape)
+        except TypeError as e:
+            said.append(str(e))
+    size = x.shape
+    try:
+        size += (v,)
+    except TypeError:
+        x = x + 1
+    return x, said, size

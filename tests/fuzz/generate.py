@@ -1,10 +1,11 @@
 """Python modules out of a seed: classes, functions, a function `f` to be compiled, and `steps(call)`, which calls it.
 
-Takes: a seed. Gives: the text of a module. What can be written is in the tables of phrases.py; here is what has blocks: functions, branches, loops,
-handlers, with statements. Values have kinds (a letter each), and names are known by kind, so that most statements make sense; what raises is
+Takes: a seed. Gives: the text of a module. What can be written is in the tables of phrases.py, and of one to three themes (themes.py,
+themes_objects.py); here is what has blocks: functions, branches, loops, handlers, with statements. Values have kinds (a letter each), and names are known by kind, so that most statements make sense; what raises is
 welcome too, as long as it does so the same way each time. Loops are bounded by counters.
 """
 import ast
+import pathlib
 import random
 import string
 import sys
@@ -12,8 +13,11 @@ import types
 
 import torch
 
-import repair
-from phrases import ARGUMENTS, ATOMS, CHANGES, CLASSES, CONSTANTS, EXPRESSIONS, HEAD, METHODS, STATEMENTS, TYPES
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / "diff")]
+import repair  # noqa: E402
+import themes  # noqa: E402
+import themes_objects  # noqa: E402
+from phrases import ARGUMENTS, ATOMS, CHANGES, CLASSES, CONSTANTS, EXPRESSIONS, HEAD, METHODS, STATEMENTS, TYPES  # noqa: E402
 
 FILL = string.Formatter()
 
@@ -33,8 +37,26 @@ class Generator:
         self.rng = random.Random(seed)
         self.helpers, self.fresh, self.budget = [], 0, 0
         self.careful = self.pick([0, 0.2, 0.6])  # how many statements have a handler of their own
-        # Some phrases are left out of each program, so that programs differ in what they are about.
-        self.tables = {id(table): self.some(table) for table in [*EXPRESSIONS.values(), *STATEMENTS.values()]}
+        # Programs differ in what they are about: each has some themes, and some phrases are left out.
+        self.themes = self.rng.sample(THEMES, self.pick([1, 1, 2, 3]))
+        self.kinds = "".join(theme.kind for theme in self.themes)
+        self.statements = {kind: self.some(table) for kind, table in STATEMENTS.items()}
+        self.expressions = {kind: self.some(table) for kind, table in EXPRESSIONS.items()}
+        self.constants, self.atoms, self.places = {**CONSTANTS}, {**ATOMS}, {**PLACES}
+        self.changes = self.some(CHANGES)
+        for theme in self.themes:
+            self.add(theme)
+
+    def add(self, theme):
+        """A theme's phrases, as many as there are others of their kinds."""
+        for kind, rows in {**theme.rows, theme.kind: theme.values}.items():
+            others = self.expressions.setdefault(kind, [])
+            rows = self.some(rows)
+            others += rows * max(1, len(others) // len(rows))
+        self.statements[theme.kind] = self.some(theme.does)
+        self.constants[theme.kind] = self.atoms[theme.kind] = theme.atoms
+        self.places[theme.kind] = readable(theme.atoms)
+        self.changes += self.some(theme.changes) * 3
 
     # -- Expressions -------------------------------------------------------------------
 
@@ -52,7 +74,7 @@ class Generator:
         if kind == "n":
             kind = self.pick("iiirb")
         elif kind == "v":
-            kind = self.pick("tttiirbsldSpo")
+            kind = self.pick("tttiirbsldSpo" + self.kinds * 4)
         if self.chance(0.01):
             kind = self.pick("tirbsldSpo")
         calls = [h for h in self.helpers if h[1] == kind]
@@ -60,15 +82,15 @@ class Generator:
             return self.call(self.pick(calls), scope, depth + 1)
         if depth >= 3 or self.chance(0.3 + 0.2 * depth):
             return self.atom(kind, scope)
-        return self.fill(self.pick(self.tables[id(EXPRESSIONS[kind])]), scope, depth + 1)
+        return self.fill(self.pick(self.expressions[kind]), scope, depth + 1)
 
     def atom(self, kind, scope):
         names = list(scope.read(kind))
         if names and self.chance(0.7):
             return self.pick(names)
         if self.chance(0.5):
-            return self.pick(CONSTANTS[kind])
-        return self.pick(ATOMS[kind] + names)
+            return self.pick(self.constants[kind])
+        return self.pick(self.atoms[kind] + names)
 
     def fill(self, text, scope, depth):
         """The text with its holes filled: a small letter is an expression of that kind, {=k} a name that can be assigned, {.k} one that can be read.
@@ -83,7 +105,7 @@ class Generator:
             if hole[0] == "=":
                 out.append(self.target(hole[1], scope))
             elif hole[0] == ".":
-                out.append(self.pick(scope.read(hole[1]) or PLACES[hole[1]]))
+                out.append(self.pick(scope.read(hole[1]) or self.places[hole[1]]))
             elif hole == "new":
                 self.fresh += 1
                 out.append(f"u{self.fresh}")
@@ -135,8 +157,8 @@ class Generator:
             return [f"if {self.expr('b', scope)}: {self.pick(['break', 'continue'])}"]
         if self.chance(0.05):
             return [self.leave(scope)]
-        kind = self.pick("tttiilldSoovvws" + "y" * 6 * scope.inside.startswith("gen"))
-        return self.fill(self.pick(self.tables[id(STATEMENTS[kind])]), scope, 0).split("\n")
+        kind = self.pick("tttiilldSoovvws" + self.kinds * 9 + "y" * 6 * scope.inside.startswith("gen"))
+        return self.fill(self.pick(self.statements[kind]), scope, 0).split("\n")
 
     def leave(self, scope):
         """A return or a raise under a condition, or bare deep inside."""
@@ -222,7 +244,7 @@ class Generator:
 
     def body(self, names, inside, most):
         """A function's body; locals of each kind first."""
-        writes = {"t": ("t0", "t1"), "i": ("i0", "i1"), "r": ("r0",), "s": ("s0",), "b": ("b0",), "l": ("l0", "l1"), "d": ("d0",), "S": ("S0",), "p": ("p0",), "o": ("o0",), "q": ("q0",)}
+        writes = {"t": ("t0", "t1"), "i": ("i0", "i1"), "r": ("r0",), "s": ("s0",), "b": ("b0",), "l": ("l0", "l1"), "d": ("d0",), "S": ("S0",), "p": ("p0",), "o": ("o0",), "q": ("q0",), **{k: (f"v{k}",) for k in self.kinds}}
         start = Scope(names, {}, inside)
         first, known = ["out = []"], {}
         for kind, locals_ in writes.items():
@@ -273,21 +295,24 @@ class Generator:
                     out += indented(lines)
         return out
 
+    def arguments(self):
+        return {"t": ("x", "y"), "i": ("n",), "o": ("o",), "l": ("l",), "d": ("d",), "s": ("s",), self.kinds[0]: ("e",)}
+
     def entry(self):
         self.budget = 26
-        body, scope = self.body({"t": ("x", "y"), "i": ("n",), "o": ("o",), "l": ("l",), "d": ("d",), "s": ("s",)}, "f", 9)
+        body, scope = self.body(self.arguments(), "f", 9)
         result = self.pick(["({t}, {v}, {v})", "{t}", "[{t}, l0, o0, d0]", "({t}, t0, t1, i0, r0, l0, l1, d0, S0, p0)", "{{'t': {t}, 'v': {v}}}"])
-        return ["def f(x, y, n=2, o=None, l=(), d=None, s='s', *args, **kw):", *indented([*body, f"return out, {self.fill(result, scope, 1)}"])]
+        return ["def f(x, y, n=2, o=None, l=(), d=None, s='s', *args, e=None, **kw):", *indented([*body, f"return out, {self.fill(result, scope, 1)}"])]
 
     def steps(self):
         """Calls with the same and with changed arguments and state."""
         scope = Scope({}, {}, "steps")
-        lines = ["global G, FLAG, NAME, RATE, TEN", "x = torch.arange(6.0).reshape(2, 3) - 2", *[self.fill(line, scope, 2) for line in ARGUMENTS]]
-        scope.reads = {"t": ("x", "y"), "i": ("n",), "o": ("o",), "l": ("l",), "d": ("d",), "s": ("s",)}
+        lines = ["global G, FLAG, NAME, RATE, TEN", "x = torch.arange(6.0).reshape(2, 3) - 2", *[self.fill(line, scope, 2) for line in [*ARGUMENTS, f"e = {{{self.kinds[0]}}}"]]]
+        scope.reads = self.arguments()
         for k in range(self.rng.randint(3, 7)):
             if k and self.chance(0.75):
-                lines += self.fill(self.pick(CHANGES), scope, 2).split("\n")
-            lines += self.pick(["call(x, y, n, o, l, d, s)"] * 8 + ["call(x, y, n, o=o, l=l, d=d)", "call(x, x, n, o, l, d, s, 1, 2, z=3)", "with torch.no_grad():\n    call(x, y, n, o, l, d, s)",
+                lines += self.fill(self.pick(self.changes), scope, 2).split("\n")
+            lines += self.pick(["call(x, y, n, o, l, d, s, e=e)"] * 8 + ["call(x, y, n, o=o, l=l, d=d)", "call(x, x, n, o, l, d, s, 1, 2, z=3)", "with torch.no_grad():\n    call(x, y, n, o, l, d, s)",
                                                                    "call(x, y)"]).split("\n")
         return ["def steps(call):", *indented(lines)]
 
@@ -295,6 +320,7 @@ class Generator:
         parts = [HEAD.strip().split("\n"), self.classes()]
         self.helpers = []
         parts.append(["A0, B0 = A(1), B(2)", "MOD = Mod()"])
+        parts += [theme.head.strip().split("\n") for theme in self.themes]
         parts.append(self.generator(0))
         parts += [self.helper(k) for k in range(self.rng.randint(1, 4))]
         return "\n\n\n".join("\n".join(lines) for lines in [*parts, self.entry(), self.steps()]) + "\n"
@@ -302,12 +328,16 @@ class Generator:
 
 COMPOUND = [Generator.branch, Generator.branch, Generator.for_loop, Generator.for_loop, Generator.while_loop, Generator.handler, Generator.handler, Generator.with_block,
             Generator.inner_function, Generator.match_block]
-PLACES = {kind: tuple(row for row in rows if row[-1] not in ")]}") or ("TEN",) for kind, rows in ATOMS.items()}
+THEMES = themes.VALUES + themes_objects.OBJECTS
 GLOBALS = ("G", "FLAG", "NAME", "RATE", "TEN")
 
 
 def indented(lines):
     return ["    " + line for line in lines]
+
+
+def readable(rows):
+    return tuple(row for row in rows if row[-1] not in ")]}") or ("TEN",)
 
 
 def lines_of(block):
@@ -316,6 +346,9 @@ def lines_of(block):
 
 def joined(a, b):
     return {kind: (*a.get(kind, ()), *b.get(kind, ())) for kind in {**a, **b}}
+
+
+PLACES = {kind: readable(rows) for kind, rows in ATOMS.items()}
 
 
 def module(seed):
