@@ -105,9 +105,11 @@ Status object_part_raised(Tx *tx, const Var *self, Status st)
 static Status own(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *f;
+    PyTypeObject *base = wrap_layout(self->type); /* NULL: a metaclass made by C */
     *out = NULL;
     TRY(type_lookup(tx, self->type, name, &f));
-    if (f == NULL || f == cpy_type_lookup(wrap_layout(self->type), name))
+    if (f == NULL ||
+        (base ? f == cpy_type_lookup(base, name) : Py_IS_TYPE(f, &PyWrapperDescr_Type)))
         return ST_OK;
     return var_special(tx, self, name, out);
 }
@@ -503,7 +505,7 @@ Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var 
         return ST_OK;
     bool by_class = (content->kind == &kind_dict && content->type != &PyDict_Type) ||
                     (content->kind == &kind_list && content->type != &PyList_Type);
-    if ((by_class && op < BINOP_COUNT) || mixed_slot(self, op, reflected))
+    if ((by_class && op < BINOP_COUNT) || mixed_slot(self, op % BINOP_COUNT, reflected))
         return no_slot(tx, self,
                        "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)
