@@ -66,12 +66,21 @@ static Status extendleft(Tx *tx, const Args *a, Var **out)
 {
     ListVar *l;
     Py_ssize_t maxlen, n;
-    Var **items;
+    Var **items, *it = a->v[1];
     TRY(deque_self(tx, a, &l, &maxlen));
-    TRY(var_unpack(tx, a->v[1], &items, &n));
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(push_front(tx, l, items[i], maxlen));
-    return give_none(tx, out);
+    TRY(var_real(tx, &it));
+    if (var_content(it) == &l->v) { /* as it is now */
+        TRY(var_unpack(tx, it, &items, &n));
+        TRY(list_new(tx, items, n, &it));
+    }
+    TRY(var_iter(tx, it, &it));
+    for (;;) {
+        Var *item;
+        TRY(var_next(tx, it, &item));
+        if (item == NULL)
+            return give_none(tx, out);
+        TRY(push_front(tx, l, item, maxlen));
+    }
 }
 
 static Status take(Tx *tx, const Args *a, bool front, Var **out)
@@ -117,6 +126,8 @@ static Status rotate(Tx *tx, const Args *a, Var **out)
         TRY(var_ssize(tx, a->v[1], NULL, &by));
     TRY(list_open(tx, l));
     Py_ssize_t n = (Py_ssize_t)l->items.n;
+    if (n > 1) /* all the way round, too */
+        list_stir(tx, l);
     if (n == 0)
         return give_none(tx, out);
     Var **items = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1));

@@ -283,16 +283,35 @@ static Status setdefault(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* An empty dict has nothing to take out and asks for no hash: *absent. An OrderedDict does. */
+static Status hash_popped(Tx *tx, DictVar *d, Var *key, PyObject **k, Py_hash_t *h,
+                          bool *absent)
+{
+    Py_ssize_t n;
+    *absent = false;
+    Status st = var_hash(tx, key, k, h);
+    if (st != ST_RAISE || is_odict(d))
+        return st;
+    Var *exc = tx->exc;
+    TRY(dict_count(tx, d, &n));
+    *absent = n == 0;
+    if (n == 0)
+        return exc_clear(tx), ST_OK;
+    tx->exc = exc;
+    return st;
+}
+
 static Status pop_(Tx *tx, const Args *a, Var **out)
 {
     SELF(d, DictVar, dict);
-    Var *v, *value = args_get(a, 2, "default");
+    Var *v = NULL, *value = args_get(a, 2, "default");
     PyObject *k;
     Py_hash_t h;
-    bool was;
+    bool was, absent;
     TRY(var_real(tx, &a->v[1]));
-    TRY(var_hash(tx, a->v[1], &k, &h));
-    TRY(dict_find(tx, d, a->v[1], k, h, &v));
+    TRY(hash_popped(tx, d, a->v[1], &k, &h, &absent));
+    if (!absent)
+        TRY(dict_find(tx, d, a->v[1], k, h, &v));
     if (v == NULL && value == NULL)
         return key_error(tx, a->v[1]);
     if (v != NULL)

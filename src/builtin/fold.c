@@ -8,6 +8,7 @@
 #include "builtin/paths.h"
 #include "var/bytearray.h"
 #include "var/consts.h"
+#include "var/object.h"
 
 static PathTable pure;
 
@@ -297,6 +298,18 @@ bool fold_is_pure(PyObject *callable)
     return paths_find(&pure, pure_key(callable)) != NULL;
 }
 
+/* Does an error name the class of the built-in part? */
+static bool names_part(Tx *tx, const Var *part, Status st)
+{
+    if (st != ST_RAISE || tx->exc->kind != &kind_exc)
+        return false;
+    TupleVar *args = AS(ExcVar, tx->exc)->args;
+    PyObject *text = args->n ? args->items[0]->real : NULL;
+    const char *told = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : "";
+    PyErr_Clear();
+    return told == NULL || strstr(told, part->type->tp_name) != NULL;
+}
+
 Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)
 {
     Args content;
@@ -309,7 +322,10 @@ Status fold_call(Tx *tx, PyObject *callable, const Args *call, Var **out)
         return ST_DECLINE;
     Status st = fold_run(tx, callable, a, out);
     /* what is wrong is told of the object itself, whose class may be in the text */
-    return st == ST_RAISE && a->v != call->v && exc_matches(tx, PyExc_TypeError)
-               ? graph_break(tx, BRK_UNKNOWN_CALL, "%R, which raises", callable)
-               : st;
+    if (a->v == call->v || st != ST_RAISE ||
+        !(exc_matches(tx, PyExc_TypeError) || names_part(tx, a->v[0], st)))
+        return st;
+    Var *self = call->v[0];
+    TRY(var_real(tx, &self));
+    return object_part_raised(tx, self, st);
 }

@@ -19,7 +19,8 @@ static bool harmless_class(PyTypeObject *t)
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (t == known[i])
             return true;
-    return strcmp(t->tp_name, "collections.deque") == 0 ||
+    return strncmp(t->tp_name, "itertools.", 10) == 0 ||
+           strcmp(t->tp_name, "collections.deque") == 0 ||
            strcmp(t->tp_name, "collections.defaultdict") == 0;
 }
 
@@ -64,13 +65,11 @@ static PyObject **stand_ins(Tx *tx, PyObject *callable, const Args *a)
 /* Does the text speak of how many arguments there are, or of their names, and of no value? */
 static bool about_numbers(const char *text)
 {
-    static const char *const signs[] = { " given)",
-                                         ", got ",
-                                         "keyword argument",
-                                         "required argument",
-                                         "takes no arguments",
-                                         "needs an argument",
-                                         "expected at least" };
+    static const char *const signs[] = {
+        " given)",           " given by name ",   ", got ",
+        "keyword argument",  "required argument", "takes no arguments",
+        "needs an argument", "expected at least"
+    };
     for (size_t i = 0; i < COUNT_OF(signs); i++)
         if (strstr(text, signs[i]))
             return strstr(text, "None") == NULL;

@@ -163,7 +163,8 @@ static Status may_claim(Tx *tx, Var *v, bool *yes)
              *descr, *own;
     if (name == NULL || get == NULL)
         return ST_ERROR;
-    *yes = v->kind == &kind_weakproxy;
+    bool gone = v->kind == &kind_opaque && v->real && PyWeakref_CheckProxy(v->real);
+    *yes = v->kind == &kind_weakproxy || gone;
     if (*yes || !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
         return ST_OK;
     TRY(type_lookup(tx, v->type, name, &descr));

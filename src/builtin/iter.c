@@ -340,13 +340,51 @@ static Status repeat_(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* As PyNumber_Check; NULL: not given. */
+static Status check_number(Tx *tx, Var *v)
+{
+    PyTypeObject *t;
+    if (v == NULL)
+        return ST_OK;
+    TRY(var_type_of(tx, v, &t));
+    const PyNumberMethods *nb = t->tp_as_number;
+    bool number = (nb && (nb->nb_index || nb->nb_int || nb->nb_float)) ||
+                  PyType_IsSubtype(t, &PyComplex_Type);
+    return number ? ST_OK : raise_type(tx, PyExc_TypeError, "%s", "a number is required");
+}
+
+/* Counting in ones begins with a plain int, whatever kind of int it was given, if that is no long one. */
+static Status plain_start(Tx *tx, Var *step, Var **start)
+{
+    Py_ssize_t n = 1;
+    PyTypeObject *t, *s = &PyLong_Type;
+    TRY(var_type_of(tx, *start, &t));
+    if (step != NULL)
+        TRY(var_type_of(tx, step, &s));
+    if (t == &PyLong_Type || !PyType_IsSubtype(t, &PyLong_Type) ||
+        !PyType_IsSubtype(s, &PyLong_Type))
+        return ST_OK;
+    if (step != NULL)
+        TRY(var_ssize(tx, step, NULL, &n));
+    if (n != 1)
+        return ST_OK;
+    Status st = var_ssize(tx, *start, NULL, &n);
+    if (st == ST_RAISE)
+        return exc_clear(tx), ST_OK;
+    TRY(st);
+    return const_int(tx, n, start);
+}
+
 static Status count_(Tx *tx, const Args *a, Var **out)
 {
     Var *start = args_get(a, 0, "start"), *step = args_get(a, 1, "step");
     WrapIterVar *w;
     MEM(known_type(TY_COUNT));
+    TRY(check_number(tx, start));
+    TRY(check_number(tx, step));
     if (start == NULL)
         TRY(const_int(tx, 0, &start));
+    TRY(plain_start(tx, step, &start));
     if (step == NULL)
         TRY(const_int(tx, 1, &step));
     TRY(wrapiter_make(tx, known_types[TY_COUNT], 'n', step, NULL, 0, &w));
@@ -364,21 +402,45 @@ static Status cycle_(Tx *tx, const Args *a, Var **out)
     return ST_OK;
 }
 
+/* An iterator that is a copy already stands for itself. */
+static Status first_tee(Tx *tx, Var *it, WrapIterVar **out)
+{
+    Var *seen;
+    uintptr_t *running = tx_alloc(tx, sizeof *running);
+    MEM(running);
+    *running = 0;
+    if (it->kind == &kind_wrapiter && AS(WrapIterVar, it)->what == 'T')
+        return *out = AS(WrapIterVar, it), ST_OK;
+    TRY(list_new(tx, NULL, 0, &seen));
+    TRY(wrapiter_make(tx, known_types[TY_TEE], 'T', seen, &it, 1, out));
+    (*out)->state = (uintptr_t)running;
+    return ST_OK;
+}
+
+static Status tee_like(Tx *tx, WrapIterVar *first, WrapIterVar **out)
+{
+    TRY(wrapiter_make(tx, known_types[TY_TEE], 'T', first->fn, first->its, 1, out));
+    (*out)->state = first->state;
+    (*out)->at = first->at;
+    return ST_OK;
+}
+
 static Status tee_(Tx *tx, const Args *a, Var **out)
 {
-    Var *it, *seen, **copies;
+    Var *it, **copies;
     Py_ssize_t n = 2;
     if (a->n > 1)
         TRY(var_ssize(tx, a->v[1], NULL, &n));
     if (n < 0)
         return raise_type(tx, PyExc_ValueError, "n must be >= 0");
     MEM(known_type(TY_TEE));
-    TRY(var_iter(tx, a->v[0], &it));
-    TRY(list_new(tx, NULL, 0, &seen));
     MEM(copies = tx_alloc(tx, sizeof(Var *) * (size_t)(n + 1)));
-    for (Py_ssize_t i = 0; i < n; i++)
-        TRY(wrapiter_make(tx, known_types[TY_TEE], 'T', seen, &it, 1,
-                          (WrapIterVar **)&copies[i]));
+    if (n == 0)
+        return tuple_new(tx, copies, n, out);
+    TRY(var_iter(tx, a->v[0], &it));
+    TRY(first_tee(tx, it, (WrapIterVar **)&copies[0]));
+    for (Py_ssize_t i = 1; i < n; i++)
+        TRY(tee_like(tx, AS(WrapIterVar, copies[0]), (WrapIterVar **)&copies[i]));
     return tuple_new(tx, copies, n, out);
 }
 
@@ -479,7 +541,7 @@ static Status pool_of(Tx *tx, Var *iterable, Var **out)
 {
     Var **items;
     Py_ssize_t n;
-    TRY(var_unpack(tx, iterable, &items, &n));
+    TRY(var_tuple_items(tx, iterable, &items, &n));
     return tuple_new(tx, items, n, out);
 }
 

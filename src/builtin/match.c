@@ -115,9 +115,27 @@ static Status run_rows(Tx *tx, const PathHit *hit, const Args *a, Var **out)
     return ST_DECLINE;
 }
 
+/* Nobody knows the callable, or its handlers look at keywords themselves. */
+static bool any_keyword(const PathHit *hit)
+{
+    for (const PathHit *h = hit; h; h = h->next) {
+        const Handler *row = h->row;
+        if (row->kw && strcmp(row->kw, ANY_KW) == 0)
+            return true;
+    }
+    return hit == NULL;
+}
+
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
-    Status st = run_rows(tx, paths_find(&rows, callable), a, out);
+    Status st = ST_DECLINE;
+    const PathHit *hit = paths_find(&rows, callable);
+    if (a->nkw &&
+        !any_keyword(
+            hit)) /* an argument that is given twice, say: handlers do not look for that */
+        st = illegal_call(tx, callable, a);
+    if (st == ST_DECLINE)
+        st = run_rows(tx, hit, a, out);
     if (st == ST_DECLINE)
         st = exc_match(tx, callable, a, out);
     if (st == ST_DECLINE)

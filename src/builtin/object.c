@@ -6,6 +6,7 @@
 #include "var/call.h"
 #include "var/namespace.h"
 #include "var/type.h"
+#include "var/wrap.h"
 
 static Status none(Tx *tx, Var **out)
 {
@@ -68,6 +69,15 @@ static Status object_new_(Tx *tx, const Args *a, Var **out)
     TRY(class_arg(tx, a->v[0], &t));
     if (t == NULL)
         return ST_DECLINE;
+    PyTypeObject *base = wrap_layout(t);
+    if (base && base->tp_new != PyBaseObject_Type.tp_new) {
+        PyTypeObject *c = t; /* past what Python gave a __new__ of its own */
+        while (c != base && c->tp_new != base->tp_new)
+            c = c->tp_base;
+        return raise_type(tx, PyExc_TypeError,
+                          "object.__new__(%s) is not safe, use %s.__new__()", t->tp_name,
+                          c->tp_name);
+    }
     if (a->n + a->nkw > 1)
         TRY(new_excess(tx, t));
     return object_make(tx, t, out);

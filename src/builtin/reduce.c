@@ -140,7 +140,7 @@ static Status sorted_(Tx *tx, const Args *a, Var **out)
     Var *key, **items, **sorted;
     Py_ssize_t n;
     bool down;
-    TRY(var_unpack(tx, a->v[0], &items, &n));
+    TRY(var_tuple_items(tx, a->v[0], &items, &n));
     TRY(sort_options(tx, a, &key, &down));
     TRY(sort_items(tx, items, n, key, down, &sorted));
     return list_new(tx, sorted, n, out);

@@ -83,7 +83,11 @@ static Status list_new_(Tx *tx, const Args *a, Var **out)
 
 static Status list_init(Tx *tx, const Args *a, Var **out)
 {
+    PyTypeObject *t;
     SELF(l, ListVar, list);
+    TRY(var_type_of(tx, a->v[0], &t));
+    if (a->nkw && t->tp_new == PyList_Type.tp_new) /* else they are passed over */
+        return ST_DECLINE;
     if (l->v.real || l->items.n)
         TRY(list_clear(tx, l));
     if (a->n > 1)
@@ -485,7 +489,7 @@ const Handler handlers_seq[] = {
     { "builtins.len", 1, 1, len_, NULL },
     { "builtins.list", 0, 1, list_, NULL },
     { "builtins.list.__new__", 1, -1, list_new_, ANY_KW },
-    { "builtins.list.__init__", 1, 2, list_init, NULL },
+    { "builtins.list.__init__", 1, 2, list_init, ANY_KW },
     { "builtins.list.append", 2, 2, append, NULL },
     { "builtins.list.extend", 2, 2, extend, NULL },
     { "builtins.list.insert", 3, 3, insert, NULL },

@@ -96,6 +96,9 @@ static Status compile_(Tx *tx, const Args *a, Var **out)
                                          "flags",  "dont_inherit", "optimize" };
     PyObject *part[3], *code;
     long flags = 0, alone = 0, optimize = -1;
+    for (int i = 0; i < a->n; i++)
+        if (args_kw(a, names[i])) /* given twice */
+            return ST_DECLINE;
     for (int i = 0; i < 3; i++) {
         Var *v = args_get(a, i, names[i]);
         if (v == NULL || !fold_possible(v))

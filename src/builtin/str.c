@@ -258,12 +258,21 @@ typedef struct Percent {
     Pieces out;
 } Percent;
 
-static Status constant(Percent *p, Var *v, PyObject **out)
+/* Errors name the type of the value: what is formatted by its built-in part must be what the letter takes. */
+static bool takes(Py_UCS4 c, PyObject *part)
+{
+    return PyLong_Check(part) || (c == 'c' && PyUnicode_Check(part)) ||
+           (PyFloat_Check(part) && c != 0 && c < 128 && strchr("diueEfFgG", (int)c));
+}
+
+static Status constant(Percent *p, Var *v, Py_UCS4 c, PyObject **out)
 {
     Var *part = v->kind == &kind_object ? object_part(v) : v;
     *out = NULL;
     if (part != NULL)
         TRY(fold_value(p->tx, part, out));
+    if (*out && part != v && !takes(c, *out))
+        *out = NULL;
     return *out ? ST_OK
                 : graph_break(p->tx, BRK_NO_SLOT, "%s",
                               "%-formatting of a value that is no constant");
@@ -284,7 +293,7 @@ static Status argument(Percent *p, Var *v, Py_UCS4 *c, PyObject *args, bool *odd
         TRY(var_real(p->tx, &v));
         *odd = v->type != &PyUnicode_Type;
     } else {
-        TRY(constant(p, v, &o));
+        TRY(constant(p, v, *c, &o));
     }
     return PyList_Append(args, o) < 0 ? ST_ERROR : ST_OK;
 }

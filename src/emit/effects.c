@@ -160,8 +160,10 @@ static Status list_effects(Emit *e, Var *v)
         return ST_OK;
     if (deque)
         return add_call(e, FX_CALL_LIST,
-                        l->open ? HELPER_assign_deque : HELPER_extend_deque, v, n,
-                        l->items.v);
+                        !l->open   ? HELPER_extend_deque
+                        : l->stirs ? HELPER_renew_deque
+                                   : HELPER_assign_deque,
+                        v, n, l->items.v);
     if (!l->open)
         return add(e, n == 1 ? FX_APPEND : FX_EXTEND, v, NULL, n, l->items.v);
     if (t == &PyList_Type)

@@ -32,6 +32,14 @@ PyObject *do_extend_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
     return deque_method("extend", a[0], a[1]);
 }
 
+/* Iterators over the deque notice it. */
+PyObject *do_renew_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
+{
+    PyObject *cleared = deque_method("clear", a[0], NULL);
+    Py_XDECREF(cleared);
+    return cleared ? deque_method("extend", a[0], a[1]) : NULL;
+}
+
 PyObject *do_assign_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     Py_ssize_t len = PyObject_Size(a[0]);
@@ -42,9 +50,7 @@ PyObject *do_assign_deque(PyObject *m, PyObject *const *a, Py_ssize_t n)
                 return NULL;
         return Py_NewRef(Py_None);
     }
-    PyObject *cleared = deque_method("clear", a[0], NULL);
-    Py_XDECREF(cleared);
-    return cleared ? deque_method("extend", a[0], a[1]) : NULL;
+    return do_renew_deque(m, a, n);
 }
 
 static int set_raw(PyObject *dict, PyObject *key, PyObject *value)

@@ -243,6 +243,12 @@ static Status right_self(Tx *tx, PyObject *descr, const Args *a)
                       PyDescr_NAME(descr), owner->tp_name, t->tp_name);
 }
 
+/* Errors of a bound method name the class of what it is bound to: Counter.clear() takes no arguments. */
+static bool named_by_self(const BuiltinVar *b)
+{
+    return var_is_instance(b->self) && Py_IS_TYPE(b->v.real, &PyMethodDescr_Type);
+}
+
 Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
 {
     Args with_self = *a;
@@ -257,7 +263,7 @@ Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
         st = wrapper_call(tx, b->v.real, &with_self, out);
     if (st == ST_DECLINE)
         st = fold_call(tx, b->v.real, &with_self, out);
-    if (st == ST_DECLINE)
+    if (st == ST_DECLINE && !(b->self && named_by_self(b)))
         st = illegal_call(tx, b->v.real, &with_self);
     return st == ST_DECLINE ? unknown(tx, b->v.real) : st;
 }

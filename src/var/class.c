@@ -8,6 +8,7 @@
 #include "var/consts.h"
 #include "var/made.h"
 #include "var/names.h"
+#include "var/object.h"
 #include "var/type.h"
 #include "var/wrap.h"
 #include "builtin/handler.h"
@@ -288,7 +289,7 @@ static Status make_instance(Tx *tx, Var *self, PyObject *new_, const Args *a, Va
         (base == &PyBaseObject_Type || base == &PyDict_Type || base == &PyList_Type ||
          base == &PyODict_Type || base == &PySet_Type))
         return object_new(tx, t, out);
-    TRY(class_load(tx, self, str___new__, &fn));
+    TRY(var_getattr(tx, self, str___new__, &fn));
     return var_call(tx, fn, &with_cls, out);
 }
 
@@ -373,26 +374,6 @@ static Status class_call(Tx *tx, Var *self, const Args *a, Var **out)
 
 /* -- Protocols of the metaclass ------------------------------------------------------- */
 
-static Status class_special(Tx *tx, Var *self, const char *name, Var **v, int n,
-                            const char *lacks, Var **out)
-{
-    TRY(var_call_special(tx, self, name, v, n, out));
-    return *out ? ST_OK
-                : raise_type(tx, PyExc_TypeError, lacks, Py_TYPE(self->real)->tp_name);
-}
-
-static Status class_iter(Tx *tx, Var *self, Var **out)
-{
-    return class_special(tx, self, "__iter__", NULL, 0, "'%.200s' object is not iterable",
-                         out);
-}
-
-static Status class_len(Tx *tx, Var *self, Var **out)
-{
-    return class_special(tx, self, "__len__", NULL, 0,
-                         "object of type '%.200s' has no len()", out);
-}
-
 /* Classes, constants and tuples of them, as they stand in an annotation; *out NULL: something else. */
 static Status alias_key(Tx *tx, Var *key, PyObject **out)
 {
@@ -433,38 +414,12 @@ static Status class_getitem(Tx *tx, Var *self, Var *key, Var **out)
              : generic_alias(tx, self, key, out);
 }
 
-static Status class_contains(Tx *tx, Var *self, Var *item, bool *yes)
-{
-    Var *r;
-    TRY(var_call_special(tx, self, "__contains__", &item, 1, &r));
-    return r ? var_truth(tx, r, yes) : var_contains_by_iteration(tx, self, item, yes);
-}
-
-static Status class_truth(Tx *tx, Var *self, bool *yes)
-{
-    Var *r;
-    TRY(var_call_special(tx, self, "__bool__", NULL, 0, &r));
-    if (r == NULL)
-        TRY(var_call_special(tx, self, "__len__", NULL, 0, &r));
-    *yes = true;
-    return r ? var_truth(tx, r, yes) : ST_OK;
-}
-
-static Status class_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
-{
-    PyObject *f;
-    TRY(type_lookup(tx, Py_TYPE(self->real), str___eq__, &f));
-    if (f && Py_TYPE(f) != &PyWrapperDescr_Type)
-        return graph_break(tx, BRK_NO_SLOT, "comparison of classes");
-    *out = tx->notimpl;
-    if ((op == Py_EQ || op == Py_NE) && other->kind == &kind_class &&
-        self->real == other->real)
-        *out = tx_bool(tx, op == Py_EQ);
-    return ST_OK;
-}
-
 static Status class_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 {
+    PyObject *f;
+    TRY(type_lookup(tx, self->type, str___hash__, &f));
+    if (f && !Py_IS_TYPE(f, &PyWrapperDescr_Type))
+        return graph_break(tx, BRK_DYN_KEY, "%s", self->type->tp_name);
     bool made = is_made_class(self); /* its address is not the model's */
     *key = made ? NULL : self->real;
     *h = _Py_HashPointer(made ? (void *)self : (void *)self->real);
@@ -506,14 +461,22 @@ Status class_union(Tx *tx, Var *a, Var *b, Var **out)
     return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
 }
 
+/* Is the metaclass's | one of its own? Its lookup is guarded by then. */
+static bool has_own_or(Var *self, bool reflected)
+{
+    const Binop *b = &binop_table[BINOP_OR];
+    PyObject *name = reflected ? b->rname : b->name;
+    return cpy_type_lookup(self->type, name) != cpy_type_lookup(&PyType_Type, name);
+}
+
 static Status class_binary(Tx *tx, Var *self, Var *other, int op, bool reflected,
                            Var **out)
 {
-    if (op == BINOP_OR)
-        return reflected ? class_union(tx, other, self, out)
-                         : class_union(tx, self, other, out);
-    *out = tx->notimpl;
-    return ST_OK;
+    TRY(object_binary(tx, self, other, op, reflected, out));
+    if (*out != tx->notimpl || op != BINOP_OR || has_own_or(self, reflected))
+        return ST_OK;
+    return reflected ? class_union(tx, other, self, out)
+                     : class_union(tx, self, other, out);
 }
 
 static Status class_repr(Tx *tx, Var *self, bool str, Var **out)
@@ -541,13 +504,15 @@ const VarKind kind_class = {
     .getattr = class_getattr,
     .setattr = class_setattr,
     .call = class_call,
-    .iter = class_iter,
-    .len = class_len,
+    .iter = object_iter,
+    .len = object_len,
     .getitem = class_getitem,
-    .contains = class_contains,
-    .truth = class_truth,
-    .compare = class_compare,
+    .contains = object_contains,
+    .truth = object_truth,
+    .compare = object_compare,
     .binary = class_binary,
+    .unary = object_unary,
+    .setitem = object_setitem,
     .hash = class_hash,
     .repr = class_repr,
 };

@@ -158,6 +158,8 @@ typedef struct DictPos {
 
 bool dict_existing(DictVar *d);
 bool is_odict(DictVar *d);
+/* A deque has changed in a way that its iterators notice; of lists nothing is kept. */
+void list_stir(Tx *tx, ListVar *l);
 bool is_defaultdict(DictVar *d);
 /* With the Var of the key, which may have no real object (then it goes by identity). */
 Status dict_find(Tx *tx, DictVar *d, Var *k, PyObject *key, Py_hash_t h, Var **out);

@@ -235,7 +235,7 @@ static Status existing_member(Tx *tx, Var *self, PyObject *name, Var **out)
     if (self->src == NULL || named(name, "__traceback__"))
         return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception",
                            PyUnicode_AsUTF8(name));
-    PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+    PyObject *o = tx_hold(tx, PyObject_GenericGetAttr(self->real, name));
     if (o == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear(); /* OSError.characters_written, which is not always there */
         return graph_break(tx, BRK_NO_SLOT, "%s of an existing exception",

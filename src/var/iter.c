@@ -16,6 +16,8 @@ static uintptr_t stamp_of(Var *seq)
         return dict_drops(AS(DictVar, seq));
     if (seq->kind == &kind_dictview)
         return dict_drops(AS(DictVar, AS(DictViewVar, seq)->dict));
+    if (seq->kind == &kind_list)
+        return AS(ListVar, seq)->stirs;
     if (seq->kind == &kind_set)
         return AS(SetVar, seq)->log.n ^ (uintptr_t)AS(SetVar, seq)->shadow;
     return 0;
@@ -51,8 +53,6 @@ Status iter_stale(Tx *tx, IterVar *it, bool *yes)
         TRY(dict_count(tx, AS(DictVar, it->seq), &n));
     else if (it->seq && it->seq->kind == &kind_dictview)
         TRY(dict_count(tx, AS(DictVar, AS(DictViewVar, it->seq)->dict), &n));
-    else if (it->seq && it->seq->kind == &kind_list && is_deque(AS(ListVar, it->seq)))
-        n = (Py_ssize_t)AS(ListVar, it->seq)->items.n;
     *yes |= n != it->n;
     return ST_OK;
 }
@@ -130,24 +130,29 @@ static Status next_item(Tx *tx, IterVar *it, Var **out)
     return ST_OK;
 }
 
-/* A deque must not change under its iterator; a rotation that a comparison of the items cannot tell from
- * assignments to them is left to CPython. */
+/* A deque must not change under its iterator. One that runs forward looks for that before it looks for the end. */
 static Status next_deque(Tx *tx, IterVar *it, Var **out)
 {
     ListVar *l = AS(ListVar, it->seq);
-    if ((Py_ssize_t)l->items.n != it->n)
+    bool forward = it->step > 0, changed = l->stirs != it->stamp;
+    bool over = forward ? it->at >= (uintptr_t)it->n : it->at == 0;
+    if (changed && (forward || !over)) {
+        if (!forward)
+            SET(tx, it->seq, NULL);
         return raise_type(tx, PyExc_RuntimeError, "deque mutated during iteration");
-    bool same = it->step < 0 || it->n == 0 ||
-                memcmp(l->items.v, it->items, sizeof(Var *) * (size_t)it->n) == 0;
-    if (!same)
-        return graph_break(tx, BRK_NO_SLOT, "deque that changes while it is iterated");
-    return next_item(tx, it, out);
+    }
+    Py_ssize_t i = advance(tx, it, it->n);
+    *out = i < 0 ? NULL : l->items.v[i];
+    return ST_OK;
 }
 
 static Status check_dict(Tx *tx, IterVar *it, DictVar *d)
 {
     Py_ssize_t n;
     TRY(dict_count(tx, d, &n));
+    if (n < it->n && is_odict(d)) /* two wordings, by what has happened in between */
+        return graph_break(tx, BRK_NO_SLOT, "%s",
+                           "an OrderedDict that loses keys while it is iterated");
     if (n != it->n)
         return raise_type(tx, PyExc_RuntimeError,
                           is_odict(d) ? "OrderedDict mutated during iteration"

@@ -63,9 +63,16 @@ Status list_open(Tx *tx, ListVar *l)
 }
 
 /* What lies behind n may be what a rewind brings back, so the cell is journalled too. */
+void list_stir(Tx *tx, ListVar *l)
+{
+    if (is_deque(l))
+        SET(tx, l->stirs, l->stirs + 1);
+}
+
 Status list_push(Tx *tx, ListVar *l, Var *item)
 {
     tx->moves++;
+    list_stir(tx, l);
     TRY(touch(tx, &l->v));
     if (l->items.n == l->items.cap) {
         MEM(vec_grow(&tx->arena, &tx->journal, &l->items, sizeof(Var *), l->items.n + 1));
@@ -119,6 +126,8 @@ Status list_clear(Tx *tx, ListVar *l)
             TRY(drop_content(tx, &l->v));
     }
     TRY(drop_all(tx, l->items.v, (Py_ssize_t)l->items.n));
+    if (l->items.n)
+        list_stir(tx, l);
     return list_replace(tx, l, NULL, 0);
 }
 
@@ -127,6 +136,7 @@ Status list_delete_at(Tx *tx, ListVar *l, Py_ssize_t i)
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i < n);
     tx->moves++;
+    list_stir(tx, l);
     TRY(drop(tx, l->items.v[i]));
     TRY(touch(tx, &l->v));
     if (i == n - 1) {
@@ -173,6 +183,7 @@ Status list_insert_at(Tx *tx, ListVar *l, Py_ssize_t i, Var *item)
 {
     Py_ssize_t n = (Py_ssize_t)l->items.n;
     assert(l->open && i >= 0 && i <= n);
+    list_stir(tx, l);
     if (i == n)
         return list_push(tx, l, item);
     if (i == 0)
@@ -246,7 +257,12 @@ Status list_extend(Tx *tx, ListVar *l, Var *iterable)
     Py_ssize_t n, maxlen;
     bool known;
     TRY(list_maxlen(tx, l, &maxlen));
-    TRY(items_exact(tx, iterable, &items, &n, &known));
+    TRY(var_real(tx, &iterable));
+    if (var_content(iterable) == &l->v) { /* as it is now */
+        known = true;
+        TRY(var_unpack(tx, is_deque(l) ? iterable : &l->v, &items, &n));
+    } else
+        TRY(items_exact(tx, iterable, &items, &n, &known));
     if (known) {
         for (Py_ssize_t i = 0; i < n; i++)
             TRY(maxlen < 0 ? list_push(tx, l, items[i])
@@ -405,6 +421,8 @@ static Status delete_slice(Tx *tx, ListVar *l, Py_ssize_t start, Py_ssize_t step
 {
     if (n == 0)
         return ST_OK;
+    if (n == 1) /* the step may be huge, then */
+        step = 1;
     if (step < 0) {
         start += step * (n - 1);
         step = -step;

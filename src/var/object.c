@@ -89,6 +89,15 @@ Var *object_part(const Var *v)
     return v->kind == &kind_object ? AS(ObjectVar, v)->content : NULL;
 }
 
+Status object_part_raised(Tx *tx, const Var *self, Status st)
+{
+    if (st != ST_RAISE)
+        return st;
+    exc_clear(tx);
+    return graph_break(tx, BRK_NO_SLOT, "an operation that raises, of %s",
+                       self->type->tp_name);
+}
+
 /* -- Special methods ---------------------------------------------------------- */
 
 /* What the class has under the name other than its C base (`__str__ = str.__str__` on a subclass of int is its own,
@@ -96,9 +105,11 @@ Var *object_part(const Var *v)
 static Status own(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *f;
+    PyTypeObject *base = wrap_layout(self->type); /* NULL: a metaclass made by C */
     *out = NULL;
     TRY(type_lookup(tx, self->type, name, &f));
-    if (f == NULL || f == cpy_type_lookup(wrap_layout(self->type), name))
+    if (f == NULL ||
+        (base ? f == cpy_type_lookup(base, name) : Py_IS_TYPE(f, &PyWrapperDescr_Type)))
         return ST_OK;
     return var_special(tx, self, name, out);
 }
@@ -200,22 +211,30 @@ Status object_next(Tx *tx, Var *self, Var **out)
 /* What slot_sq_length makes of a result: an index that is not negative. */
 static Status good_len(Tx *tx, Var **n)
 {
-    Var *zero, *negative;
+    Var *zero, *negative, *most, *fits;
     bool yes;
     TRY(var_index_value(tx, *n, n));
+    PyTypeObject *t = (*n)->type;
+    *n = var_content(
+        *n); /* an instance of a subclass of int is one, whatever its class compares */
+    if (*n == NULL)
+        return graph_break(tx, BRK_NO_SLOT, "%s", "a length that is not known");
     TRY(const_int(tx, 0, &zero));
     TRY(var_compare(tx, *n, zero, Py_LT, &negative));
     TRY(var_truth(tx, negative, &yes));
     if (yes)
         return raise_type(tx, PyExc_ValueError, "__len__() should return >= 0");
-    if ((*n)->kind == &kind_scalar)
+    TRY(const_int(tx, PY_SSIZE_T_MAX, &most));
+    TRY(var_compare(tx, *n, most, Py_LE, &fits));
+    TRY(var_truth(tx, fits, &yes));
+    if (!yes)
+        return raise_type(tx, PyExc_OverflowError,
+                          "cannot fit '%.200s' into an index-sized integer", t->tp_name);
+    if ((*n)->type == &PyLong_Type)
         return ST_OK;
-    PyObject *o;
-    TRY(var_const(tx, var_content(*n), &o)); /* an instance of a subclass of int is one */
-    if (o == NULL || ((*n)->type == &PyLong_Type && Py_SIZE(o) <= 1))
-        return ST_OK;
-    Py_ssize_t size = PyNumber_AsSsize_t(o, PyExc_OverflowError);
-    return size == -1 ? raise_now(tx) : const_int(tx, size, n);
+    Py_ssize_t len;
+    TRY(var_ssize(tx, *n, NULL, &len));
+    return const_int(tx, len, n);
 }
 
 /* Whether the built-in part has the slot; if not, the object itself lacks it, under its own name. */
@@ -486,7 +505,7 @@ Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var 
         return ST_OK;
     bool by_class = (content->kind == &kind_dict && content->type != &PyDict_Type) ||
                     (content->kind == &kind_list && content->type != &PyList_Type);
-    if ((by_class && op < BINOP_COUNT) || mixed_slot(self, op, reflected))
+    if ((by_class && op < BINOP_COUNT) || mixed_slot(self, op % BINOP_COUNT, reflected))
         return no_slot(tx, self,
                        "operator"); /* the result is made by the class's constructor */
     if (op >= BINOP_COUNT)

@@ -8,6 +8,9 @@
 
 /* The built-in part of an instance, or NULL. */
 Var *object_part(const Var *v);
+/* An error that the built-in part has raised in the place of the object: it may show the part, or name its class, where CPython names the
+ * object's. A break then. */
+Status object_part_raised(Tx *tx, const Var *self, Status st);
 
 /* Has the built-in part a text in which the name of the class is not? */
 bool object_nameless(const Var *content);

@@ -318,12 +318,18 @@ static bool right_first(Var *a, Var *b)
     return a->type != b->type && PyType_IsSubtype(b->type, a->type);
 }
 
+/* Operators of it are methods of its class: an instance of a Python class, or a class. */
+static bool has_methods(const Var *v)
+{
+    return var_is_instance(v) || v->kind == &kind_class;
+}
+
 /* Of two instances of Python classes the right one comes first only if its class has a reflected method of its own. */
 static Status reflected_first(Tx *tx, Var *a, Var *b, int op, bool *yes)
 {
     PyObject *mine, *theirs, *name = binop_table[op % BINOP_COUNT].rname;
     *yes = right_first(a, b);
-    if (!*yes || !var_is_instance(a) || !var_is_instance(b))
+    if (!*yes || !has_methods(a) || !has_methods(b))
         return ST_OK;
     TRY(type_lookup(tx, b->type, name, &theirs));
     TRY(type_lookup(tx, a->type, name, &mine));
@@ -343,7 +349,7 @@ static Status plain_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(try_side(tx, a, b, op, false, out));
     if (*out != tx->notimpl || swapped)
         return ST_OK;
-    if (a->type == b->type && var_is_instance(a))
+    if (a->type == b->type && has_methods(a))
         return ST_OK;
     return try_side(tx, b, a, op, true, out);
 }

@@ -275,6 +275,8 @@ static Status fact(Tx *tx, Var *self, PyObject *name, Var **out)
 static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *descr;
+    if (self->real && PyWeakref_CheckProxy(self->real))
+        return graph_break(tx, BRK_WEAK, "%s", "a proxy of what is gone");
     if (name == str___class__)
         return wrap_pinned(tx, (PyObject *)self->type, NULL, out);
     TRY(type_lookup(tx, self->type, name, &descr));

@@ -294,8 +294,9 @@ static Status format_object(Tx *tx, Var *v, Var *spec, Var **out)
     bool of_content =
         content != NULL && f == cpy_type_lookup(content->type, str___format__);
     if (of_content && PyDescr_TYPE(f) != &PyBaseObject_Type && PyUnicode_Check(s))
-        return PyUnicode_GET_LENGTH(s) ? var_format(tx, content, spec, out)
-                                       : var_str(tx, v, out);
+        return PyUnicode_GET_LENGTH(s)
+                   ? object_part_raised(tx, v, var_format(tx, content, spec, out))
+                   : var_str(tx, v, out);
     if (PyDescr_TYPE(f) != &PyBaseObject_Type)
         return no_slot(tx, v, "format()");
     if (PyUnicode_GET_LENGTH(s))

@@ -81,6 +81,7 @@ typedef struct ListVar {
     Py_ssize_t base;  /* existing: length when first seen */
     Var *maxlen;      /* deque */
     uintptr_t room;   /* free cells before the first item. journalled */
+    uintptr_t stirs;  /* of a deque: changes that its iterators notice. journalled */
 } ListVar;
 
 typedef struct TupleVar {

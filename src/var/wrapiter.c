@@ -248,14 +248,21 @@ static Status next_cycle(Tx *tx, WrapIterVar *w, Var **out)
     return ST_OK;
 }
 
-/* fn: what all copies have read; its[0] the source. */
+/* fn: what all copies have read; its[0] the source; state: where they say that it is being asked. */
 static Status next_tee(Tx *tx, WrapIterVar *w, Var **out)
 {
     ListVar *seen = AS(ListVar, w->fn);
     if (w->at == seen->items.n) {
-        TRY(var_next(tx, w->its[0], out));
-        if (*out == NULL)
-            return ST_OK;
+        uintptr_t *running = (uintptr_t *)w->state;
+        if (*running)
+            return raise_type(tx, PyExc_RuntimeError, "%s",
+                              "cannot re-enter the tee iterator");
+        SET(tx, *running, 1);
+        Status st = var_next(tx, w->its[0], out);
+        if (st == ST_OK || st == ST_RAISE)
+            SET(tx, *running, 0);
+        if (st != ST_OK || *out == NULL)
+            return st;
         TRY(list_push(tx, seen, *out));
     }
     *out = seen->items.v[w->at];

@@ -868,3 +868,24 @@ class OfRenamed(metaclass=Renamed):
 @program()
 def names_of_a_class_with_a_metaclass(x):
     return x + 1, OfRenamed.__module__, OfRenamed.__name__, OfRenamed.__qualname__, OfRenamed.__doc__, Renamed.__module__, repr(OfRenamed)
+
+
+SEEN = []
+
+
+class Watching(Exception):
+    def __getattribute__(self, name):
+        SEEN.append(name)
+        if name == "args":
+            return "not those"
+        return super().__getattribute__(name)
+
+
+WATCHING = Watching("a")
+
+
+@program(graphs=0)
+def exception_that_watches(x):
+    """Its text comes from C fields, without its own lookup."""
+    text = str(WATCHING), repr(WATCHING), f"{WATCHING}"
+    return x + 1, text, WATCHING.args, WATCHING.__class__.__name__, list(SEEN)

@@ -141,7 +141,7 @@ def case_by_name(x, e):
 def case_errors(x, e):
     t = Thing("t", e.log)
     rows = [("%d %s", (t,)), ("%s %d", (t, "z")), ("%s", (t, t)), ("%s %y", (t, 1)), ("%s %", (t,)), ("%s", (Wrong(),)), ("%r", (Wrong(),)), ("%d %s", (1,)),
-            ("%c", ("ab",)), ("%x", (1.5,)), ("%s %s", Many([1])), ("%5%|%s", (t,)), ("%*s|", (6, t)), ("%s", Several((1, 2)))]
+            ("%c", ("ab",)), ("%d", (Over("s"),)), ("%x", (Float(1.5),)), ("%c", (Over("ab"),)), ("%c", (Float(1.0),)), ("%*d", (Over("a"), 1)), ("%f", (Shown("1"),)), ("%x", (1.5,)), ("%s %s", Many([1])), ("%5%|%s", (t,)), ("%*s|", (6, t)), ("%s", Several((1, 2)))]
     formats = [("{} {}", (t,)), ("{0} {}", (t, t)), ("{a}", (t,)), ("{", (t,)), ("}", (t,)), ("{:d}", (Many(),)), ("{0.foo}", (t,)), ("{0[3]}", ([t],)), ("{}", (Wrong(),)),
                ("{:{}}", (t, "z")), ("{:{:{}}}", (t, 2, 3))]
     return x, [told(lambda: f % a) for f, a in rows], [told(lambda: f.format(*a)) for f, a in formats], told(lambda: f"{Wrong()}"), told(format, t, 3), e.log
@@ -151,3 +151,13 @@ def case_order_of_effects(x, e):
     a, b = Thing("a", e.log), Thing("b", e.log)
     made = f"{a} {b:{a}} {b!r:>6}", "{:{}} {!r}".format(a, b, a), "%s %r %s" % (b, a, b)
     return x + len(e.log), made, told(lambda: f"{a} {b:{a}} {x:q}"), e.log
+
+
+def case_errors_of_parts(x, e):
+    """Errors name the object's class and show its own text, not its built-in part."""
+    class Octets(bytes):
+        pass
+    text, shown, number = Over("ab"), Shown("zz"), Int(3)
+    return (x, [told(lambda: f.format(v)) for f in ("{:d}", "{:q}", "{:x}", "{:.1f}") for v in (text, shown, number, Float(2.5))],
+            [told(f, v) for f in (int, float) for v in (text, shown, Over("12"))], told(Octets(b"a").__add__, None), told(text.__add__, 1), told(text.index, "z"),
+            told(number.to_bytes, 0, "big"), told(lambda: number + "a"), told(lambda: text + 1), told(lambda: -text))

@@ -253,6 +253,20 @@ def case_weak_proxy_as_iterator(x, e):
     return tried(list, GivesProxy(bad)), some, x + 1
 
 
+def dead_and_alive():
+    o = Full([1])
+    gone, there = weakref.proxy(Full([1])), weakref.proxy(o)
+    return lambda: (gone, there, o)
+
+
+held = dead_and_alive()
+
+
+def case_dead_proxies(x, e):
+    does = [lambda p: p.__class__, lambda p: isinstance(p, Full), lambda p: isinstance(p, int), lambda p: type(p).__name__, lambda p: p.items, lambda p: len(p), lambda p: p + 1, lambda p: p == 1, bool, hash]
+    return [[tried(f, p) for f in does] for p in held()[:2]], x + 1
+
+
 def or_in_place(a, b):
     a |= b
     return a

@@ -334,3 +334,133 @@ class Length(Exception):
 @program()
 def exceptions_with_operators(x):
     return x + 1, ask(lambda: [1] + Silent()), ask(lambda: 1 + Silent()), ask(lambda: Length(1)), ask(Length)
+
+
+class Meta(type):
+    def __add__(cls, other):
+        return "Meta.add", cls.__name__
+
+    def __radd__(cls, other):
+        return "Meta.radd", cls.__name__
+
+    def __mul__(cls, other):
+        return NotImplemented
+
+    def __iadd__(cls, other):
+        return "Meta.iadd"
+
+    def __len__(cls):
+        return 3
+
+    def __contains__(cls, item):
+        return item == 2
+
+    def __iter__(cls):
+        return iter("ab")
+
+    def __eq__(cls, other):
+        return "Meta.eq"
+
+    def __lt__(cls, other):
+        return "Meta.lt"
+
+    def __hash__(cls):
+        return 7
+
+    def __bool__(cls):
+        return False
+
+    def __neg__(cls):
+        return "Meta.neg"
+
+    def __or__(cls, other):
+        return "Meta.or"
+
+    def __ror__(cls, other):
+        return "Meta.ror"
+
+    def __setitem__(cls, key, value):
+        cls.put = key, value
+
+
+class SubMeta(Meta):
+    def __radd__(cls, other):
+        return "SubMeta.radd"
+
+    def __rmul__(cls, other):
+        return "SubMeta.rmul"
+
+
+class PlainMeta(type):
+    pass
+
+
+class BadMeta(type):
+    def __len__(cls):
+        return lambda: 3
+
+    def __iter__(cls):
+        return 3
+
+    def __bool__(cls):
+        return 3
+
+
+class HidingMeta(type):
+    def __getattribute__(cls, name):
+        return False
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+class OfSubMeta(metaclass=SubMeta):
+    pass
+
+
+class OfPlainMeta(metaclass=PlainMeta):
+    pass
+
+
+class OfBadMeta(metaclass=BadMeta):
+    pass
+
+
+class OfHidingMeta(metaclass=HidingMeta):
+    def __new__(cls):
+        return 1.5
+
+
+@program()
+def operators_of_classes(x):
+    c, d = OfMeta, OfSubMeta
+    put(c, 1, 2)
+    return (x + 1, c + 1, 1 + c, c + c, c + d, d + c, c * d, ask(lambda: c * c), len(c), 2 in c, list(c), c == 1, c != 1, c < 1, bool(c),
+            -c, c | 1, int | c, c | int, None | c, not c, added(c, 1), c.put)
+
+
+@program()
+def operators_of_plain_classes(x):
+    c = OfPlainMeta
+    return (x + 1, ask(lambda: c + c), ask(lambda: -c), ask(len, c), bool(c), c == c, c != OfMeta, c == int, ask(lambda: c < c),
+            ask(list, c), ask(lambda: 1 in c), ask(put, c, 1, 2), ask(lambda: ~int), ask(lambda: int + int), int == int, {c: 1}[c],
+            ask(lambda: c + 1), ask(lambda: 1 + c))
+
+
+@program()
+def answers_of_metaclasses(x):
+    return x + 1, ask(len, OfBadMeta), ask(list, OfBadMeta), ask(bool, OfBadMeta), ask(OfHidingMeta)
+
+
+class Repeated(list):
+    def __rmul__(self, other):
+        return "Repeated.rmul"
+
+    def __radd__(self, other):
+        return "Repeated.radd"
+
+
+@program(graphs=0)
+def in_place_by_the_numbers_slot(x):
+    return x + 1, type(repeated(Repeated([1]), 2)), type(added(Repeated([1]), [2])), ask(added, Repeated([1]), (2,))
