@@ -209,6 +209,9 @@ static Status tree(Build *b, Var *v, GArg *g, PyObject **real)
     if (v->kind == &kind_list) {
         Var **items;
         Py_ssize_t n;
+        if (PyType_IsSubtype(v->type, &PyList_Type) ==
+            0) /* most operations want a list or tuple */
+            return graph_break(tx, BRK_TORCH_CALL, "%s", "an argument of type deque");
         TRY(var_unpack(tx, v, &items, &n));
         return sequence(b, items, n, true, g, real);
     }

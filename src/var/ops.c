@@ -230,7 +230,8 @@ static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     TorchOp t = { .cls = TC_NODE,
                   .mutates = target == row->itarget,
                   .pure = known.pure,
-                  .total = known.total };
+                  .total = known.total,
+                  .rule = known.rule };
     Var *v[2] = { a, b };
     return torch_call(tx, target, false, t, &(Args){ .v = v, .n = 2 }, out);
 }
@@ -517,6 +518,14 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     return *out == tx->notimpl ? last_resort(tx, a, b, op, out) : ST_OK;
 }
 
+static TorchOp pure_operator(PyObject *target)
+{
+    TorchOp known = torch_classify(target);
+    return (TorchOp){
+        .cls = TC_NODE, .pure = known.pure, .total = known.pure, .rule = known.rule
+    };
+}
+
 Status var_unary(Tx *tx, Var *v, char op, Var **out)
 {
     TRY(var_real(tx, &v));
@@ -524,8 +533,7 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out)
         PyObject *target = operator_fns[op == '-'   ? FN_neg
                                         : op == '+' ? FN_pos
                                                     : FN_invert];
-        bool pure = torch_classify(target).pure;
-        TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
+        TorchOp t = pure_operator(target);
         return torch_call(tx, target, false, t, &(Args){ .v = &v, .n = 1 }, out);
     }
     if (v->kind->unary)
@@ -544,8 +552,7 @@ static Status tensor_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
     Var *v[2] = { a, b };
     PyObject *target = operator_fns[FN_lt + op];
-    bool pure = torch_classify(target).pure;
-    TorchOp t = { .cls = TC_NODE, .pure = pure, .total = pure };
+    TorchOp t = pure_operator(target);
     Var *other = a->kind == &kind_tensor ? b : a;
     if (other->kind == &kind_const && (op == Py_EQ || op == Py_NE) &&
         !PyNumber_Check(other->real)) {

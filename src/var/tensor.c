@@ -272,9 +272,18 @@ static Status tensor_setattr(Tx *tx, Var *self, PyObject *name, Var *value)
 
 /* -- Methods and operators ------------------------------------------------------------------------ */
 
+/* C methods without arguments; torch words the failure with the class's name of the moment. */
+static Status no_arguments(Tx *tx, const Args *a, const char *name)
+{
+    return a->n + a->nkw > 1
+               ? graph_break(tx, BRK_TORCH_CALL, "Tensor.%s() with arguments", name)
+               : ST_OK;
+}
+
 /* A method that is answered here; arguments include the tensor. */
 static Status get_device(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
+    TRY(no_arguments(tx, a, "get_device"));
     PyObject *index = tx_hold(tx, PyObject_GetAttrString(t->device, "index"));
     TRY_PTR(index);
     return index == Py_None ? const_int(tx, -1, out) : const_peek(tx, index, out);
@@ -296,6 +305,7 @@ static Status requires_grad_(Tx *tx, TensorVar *t, const Args *a, Var **out)
 /* Twins are never inference tensors. What comes out of the graph is one if the mode is on, and may be if it is a view. */
 static Status is_inference(Tx *tx, TensorVar *t, const Args *a, Var **out)
 {
+    TRY(no_arguments(tx, a, "is_inference"));
     TensorVar *known = t->same ? AS(TensorVar, t->same) : t;
     bool existed = known->v.real != NULL;
     int yes =

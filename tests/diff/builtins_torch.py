@@ -5,6 +5,7 @@ import contextvars
 import copy
 import logging
 import math
+import operator
 import os
 import threading
 import types
@@ -417,3 +418,44 @@ def case_graph_raises_in_autocast(x, e):
     except IndexError:
         e.log.append(casting(x, e))
     return casting(x, e), x @ x.t()
+
+
+def case_operators_refused_after_writes(x, e):
+    """Kernels that lack a dtype raise in their place, though the graph has written to what exists before."""
+    x.mul_(2)
+    for op in (operator.and_, operator.or_, operator.xor, operator.iand):
+        try:
+            e.log.append(op(x, x).shape)
+        except Exception as z:
+            e.log.append((type(z).__name__, str(z)))
+    for work in (lambda: ~x, lambda: x & 1, lambda: 1 | x, lambda: x.to(torch.complex64) < x, lambda: x.to(torch.complex64) % 2, lambda: x << x.bool(), lambda: -(x > 0)):
+        try:
+            x.add_(1)
+            e.log.append(work().dtype)
+        except Exception as z:
+            e.log.append((type(z).__name__, str(z)))
+    return x
+
+
+class Deque(collections.deque):
+    pass
+
+
+def case_deques_are_no_lists(x, e):
+    for kind in (collections.deque, Deque, collections.UserList):
+        for work in (lambda: torch.stack(kind([x, x])), lambda: torch.cat(kind([x, x])), lambda: x.view(kind([6])), lambda: x.sum(kind([0])), lambda: torch.zeros(kind([2])),
+                     lambda: x.permute(kind([1, 0])), lambda: torch.tensor(kind([1.0, 2.0])), lambda: x[kind([0, 1])], lambda: x.flip(dims=kind([0]))):
+            try:
+                e.log.append(work())
+            except Exception as z:
+                e.log.append((type(z).__name__, str(z)))
+    return x
+
+
+def case_questions_without_arguments(x, e):
+    for work in (lambda: x.get_device(0), lambda: x.is_inference(x), lambda: x.get_device(a=1), lambda: x.get_device(), lambda: torch.Tensor.is_inference(x, 1, 2)):
+        try:
+            e.log.append(work())
+        except TypeError as z:
+            e.log.append(type(z).__name__)
+    return x + 1
