@@ -123,6 +123,10 @@ Status partial_new(Tx *tx, PyTypeObject *t, Var *fn, const Args *a, Var **out)
     TRY(var_real(tx, &fn));
     bool flat = fn->kind == &kind_partial &&
                 fn->type == t; /* partials of partials become one, as CPython has it */
+    if (flat &&
+        fn->real) /* CPython leaves it as it is if it has a __dict__, which no guard sees */
+        return graph_break(tx, BRK_UNKNOWN_CALL, "%s",
+                           "functools.partial of one that existed before");
     TRY(VAR_MAKE(tx, partial, PartialVar, t, &p));
     p->fn = flat ? AS(PartialVar, fn)->fn : fn;
     TRY(partial_args(tx, flat ? &AS(PartialVar, fn)->args : &none, a, &p->args));

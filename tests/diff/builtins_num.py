@@ -148,6 +148,20 @@ def scaled(x, k=1, *more, **rest):
 
 
 TRIPLE = functools.partial(scaled, k=3)
+QUAD = functools.partial(scaled, k=4)
+
+
+def case_partial_of_partials(x, e):
+    """One without attributes is taken apart by the next, one that has or had some is kept."""
+    made = functools.partial(scaled, k=2)
+    tagged = functools.partial(scaled, k=4)
+    tagged.tag = e.name
+    for f in (TRIPLE, made, tagged, QUAD):
+        g = functools.partial(f, x)
+        e.log += [g.func is f, g.func is scaled, g.args == (), len(g.keywords)]
+        x = g()
+    e.log.append(vars(TRIPLE))
+    return functools.partial(TRIPLE, x), functools.partial(QUAD, x), x
 
 
 def case_partial_existing(x, e):

@@ -52,7 +52,7 @@ def describe(value, seen):
         return new_class(value, seen)
     if isinstance(value, (type, types.ModuleType)):
         return kind.__name__, getattr(value, "__qualname__", value.__name__)
-    if kind is tuple and all(type(v) in ATOMS for v in value):
+    if constant(value):
         return kind.__name__, *items(value, seen)  # equal constants may be one object
     if id(value) in seen.number:
         return "same as", seen.number[id(value)]
@@ -61,6 +61,10 @@ def describe(value, seen):
         if isinstance(value, base):
             return (kind.__name__, *row(value, seen), *rest(value, seen))
     return (kind.__name__, *content(value, seen), *rest(value, seen))
+
+
+def constant(value):
+    return type(value) in ATOMS or type(value) is tuple and all(map(constant, value))
 
 
 def new_class(value, seen):
