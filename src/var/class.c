@@ -114,7 +114,7 @@ static Status type_getset(Tx *tx, Var *self, PyObject *name, Var **out)
     if (name == str___abstractmethods__ && !is_made_class(self))
         return abstract_of(tx, t, out);
     if (name == str___name__ || name == str___qualname__ || name == str___module__) {
-        PyObject *o = PyObject_GetAttr((PyObject *)t, name);
+        PyObject *o = PyType_Type.tp_getattro((PyObject *)t, name);
         if (o == NULL)
             return raise_now(tx);
         TRY_PTR(tx_hold(tx, o));
@@ -154,7 +154,7 @@ static bool is_static(PyTypeObject *t)
 /* __base__, __flags__, __basicsize__ …: fields of the type object that stay as they are. */
 static Status type_member(Tx *tx, Var *self, PyObject *name, Var **out)
 {
-    PyObject *o = tx_hold(tx, PyObject_GetAttr(self->real, name));
+    PyObject *o = tx_hold(tx, PyType_Type.tp_getattro(self->real, name));
     return o ? wrap_pinned(tx, o, NULL, out) : raise_now(tx);
 }
 

@@ -493,7 +493,7 @@ Status made_getset(Tx *tx, ClassVar *c, PyObject *name, Var **out)
     if (name == str___annotations__)
         return annotations_of(tx, c, out);
     if (name == str___abstractmethods__) {
-        PyObject *names = tx_hold(tx, PyObject_GetAttr(c->v.real, name));
+        PyObject *names = tx_hold(tx, PyType_Type.tp_getattro(c->v.real, name));
         return names ? wrap_pinned(tx, names, NULL, out) : raise_now(tx);
     }
     return ST_OK;

@@ -889,3 +889,20 @@ def exception_that_watches(x):
     """Its text comes from C fields, without its own lookup."""
     text = str(WATCHING), repr(WATCHING), f"{WATCHING}"
     return x + 1, text, WATCHING.args, WATCHING.__class__.__name__, list(SEEN)
+
+
+class WatchingMeta(type):
+    def __getattribute__(cls, name):
+        SEEN.append(("class", name))
+        return super().__getattribute__(name)
+
+
+class Watched(metaclass=WatchingMeta):
+    pass
+
+
+@program(graphs=0)
+def metaclass_that_watches(x):
+    """What `type` has of a class is read without another call of the metaclass."""
+    own = Watched.__name__, Watched.__module__, Watched.__qualname__, Watched.__basicsize__ > 0, Watched.__mro__[0] is Watched
+    return x + 1, own, type.__getattribute__(Watched, "__name__"), list(SEEN)
