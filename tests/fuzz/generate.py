@@ -44,6 +44,8 @@ class Generator:
         self.expressions = {kind: self.some(table) for kind, table in EXPRESSIONS.items()}
         self.constants, self.atoms, self.places = {**CONSTANTS}, {**ATOMS}, {**PLACES}
         self.changes = self.some(CHANGES)
+        self.constants |= {theme.kind: [row for row in theme.atoms if "{" not in row] for theme in self.themes}
+        self.atoms |= {kind: self.constants[kind] for kind in self.kinds}
         for theme in self.themes:
             self.add(theme)
 
@@ -54,8 +56,9 @@ class Generator:
             rows = self.some(rows)
             others += rows * max(1, len(others) // len(rows))
         self.statements[theme.kind] = self.some(theme.does)
-        self.constants[theme.kind] = self.atoms[theme.kind] = theme.atoms
-        self.places[theme.kind] = readable(theme.atoms)
+        self.constants[theme.kind] = [self.fill(row, Scope({}, {}), 3) for row in theme.atoms]
+        self.atoms[theme.kind] = self.constants[theme.kind]
+        self.places[theme.kind] = readable(self.atoms[theme.kind])
         self.changes += self.some(theme.changes) * 3
 
     # -- Expressions -------------------------------------------------------------------
@@ -307,11 +310,13 @@ class Generator:
     def steps(self):
         """Calls with the same and with changed arguments and state."""
         scope = Scope({}, {}, "steps")
-        lines = ["global G, FLAG, NAME, RATE, TEN", "x = torch.arange(6.0).reshape(2, 3) - 2", *[self.fill(line, scope, 2) for line in [*ARGUMENTS, f"e = {{{self.kinds[0]}}}"]]]
+        lines = ["global G, FLAG, NAME, RATE, TEN", "x = torch.arange(6.0).reshape(2, 3) - 2", "y, n, o, l, d, s, e = torch.ones(3), 2, None, [1], {'a': 1}, 's', None"]
+        for line in [*ARGUMENTS, f"e = {{{self.kinds[0]}}}"]:
+            lines += tried(self.fill(line, scope, 2))
         scope.reads = self.arguments()
-        for k in range(self.rng.randint(3, 7)):
+        for k in range(self.rng.randint(4, 8)):
             if k and self.chance(0.75):
-                lines += self.fill(self.pick(self.changes), scope, 2).split("\n")
+                lines += tried(self.fill(self.pick(self.changes), scope, 2))
             lines += self.pick(["call(x, y, n, o, l, d, s, e=e)"] * 8 + ["call(x, y, n, o=o, l=l, d=d)", "call(x, x, n, o, l, d, s, 1, 2, z=3)", "with torch.no_grad():\n    call(x, y, n, o, l, d, s)",
                                                                    "call(x, y)"]).split("\n")
         return ["def steps(call):", *indented(lines)]
@@ -334,6 +339,10 @@ GLOBALS = ("G", "FLAG", "NAME", "RATE", "TEN")
 
 def indented(lines):
     return ["    " + line for line in lines]
+
+
+def tried(text):
+    return ["try:", *indented(text.split("\n")), "except Exception as z:", "    LOG.append(type(z).__name__)"]
 
 
 def readable(rows):
