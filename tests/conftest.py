@@ -1,8 +1,12 @@
 """What every test starts from: nothing compiled, stock settings, torch.compile as torch made it."""
-import hypothesis
-import pytest
+import os
 
-import jedlik
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tensors are small here: threads that wait for work cost more than the work
+
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
+
+import jedlik  # noqa: E402
 
 
 # The same draws each time, so that a change is judged by itself; --slow draws anew.

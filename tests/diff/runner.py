@@ -22,7 +22,8 @@ import traceback
 import types
 import warnings
 
-import torch
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for work cost more than small tensors
+import torch  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
