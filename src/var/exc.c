@@ -117,9 +117,21 @@ static bool simple_text(PyTypeObject *base)
     return base->tp_str == ((PyTypeObject *)PyExc_BaseException)->tp_str;
 }
 
+/* The built-in class whose __str__ an exception has, if no class in Python has one: by MRO, not by layout. */
+static PyTypeObject *str_base(PyTypeObject *t)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(t->tp_mro); i++) {
+        PyTypeObject *c = (PyTypeObject *)PyTuple_GET_ITEM(t->tp_mro, i);
+        if (!(c->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+            PyDict_GetItemString(c->tp_dict, "__str__"))
+            return c;
+    }
+    return c_base(t);
+}
+
 Status exc_base_str(Tx *tx, ExcVar *e, Var **out)
 {
-    PyTypeObject *base = c_base(e->v.type);
+    PyTypeObject *base = str_base(e->v.type);
     PyObject *shadow;
     Var *args;
     if (e->excs) {
@@ -269,7 +281,7 @@ Status exc_existing_field(Tx *tx, Var *self, PyObject *descr, PyObject *name, Va
 /* By a model with the same arguments, which is all that these texts depend on. */
 Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out)
 {
-    PyTypeObject *base = c_base(self->type);
+    PyTypeObject *base = str ? str_base(self->type) : c_base(self->type);
     reprfunc own = str ? self->type->tp_str : self->type->tp_repr, of = base->tp_repr;
     bool plain = str ? simple_text(base) || base == (PyTypeObject *)PyExc_KeyError
                      : of == ((PyTypeObject *)PyExc_BaseException)->tp_repr;

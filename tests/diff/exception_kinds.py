@@ -407,3 +407,23 @@ def case_memory_errors(x, e):
             e.log.append("tried")
     return (x + 1, much(lambda: "a" * 2**62), much(lambda: [0] * 2**60), much(lambda: (0,) * 2**61), much(lambda: bytearray(2**62)),
             much(lambda: compile("-" * 100000 + "4", "f", "eval")), e.log)
+
+
+class Named(Exception):
+    pass
+
+
+class NamedKey(Named, KeyError):
+    pass
+
+
+class ValueKey(ValueError, KeyError):
+    pass
+
+
+def case_text_by_mro(x, e):
+    """KeyError's words come by the order of classes, whatever the layout is taken from."""
+    for kind in (NamedKey, ValueKey, Named, KeyError):
+        for args in ((), ("s",), (1, "s"), (kind("in"),)):
+            e.log += [str(kind(*args)), repr(kind(*args))]
+    return x + 1
