@@ -11,5 +11,5 @@ ln -s "../../$(basename build/asan/_engine.*.so)" "$site/jedlik/"
 preload=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
 [ $# -gt 0 ] || set -- tests/stage tests/guard tests/emit tests/robust tests/test_golden.py tests/test_containers.py
 exec env PYTHONPATH="$PWD/$site" LD_PRELOAD="$preload" PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1 \
-    ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:handle_segv=1 UBSAN_OPTIONS=print_stacktrace=1 JEDLIK_SANITIZED=1 \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:abort_on_error=0:handle_segv=1 UBSAN_OPTIONS=print_stacktrace=1 JEDLIK_SANITIZED=1 \
     "$python" -m pytest -p no:cacheprovider --basetemp=build/pytest-asan -q "$@"
