@@ -466,11 +466,10 @@ static bool self_check(void)
     PyObject *run = torch_run(exercise, "exercise");
     PyObject *ok = read && run ? PyObject_CallOneArg(run, read) : NULL;
     bool good = ok == Py_True;
-    PyErr_Clear();
     Py_XDECREF(ok);
     Py_XDECREF(run);
     Py_XDECREF(read);
-    return good;
+    return torch_interrupted() ? self_check() : good;
 }
 
 static const char bad_keys_block[] =
@@ -483,10 +482,11 @@ static const char bad_keys_block[] =
 void ambient_init(void)
 {
     level_name = PyUnicode_InternFromString("_current_level");
-    PyObject *bad = torch_run(bad_keys_block, "bad");
-    bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
-    Py_XDECREF(bad);
-    PyErr_Clear();
+    do {
+        PyObject *bad = torch_run(bad_keys_block, "bad");
+        bad_keys = bad ? PyLong_AsUnsignedLongLong(bad) : ~UINT64_C(0);
+        Py_XDECREF(bad);
+    } while (torch_interrupted());
     ambient_fast = all_symbols() && settings_find() && self_check();
     try_hiding();
     guard_ambient_check = check;

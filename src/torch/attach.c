@@ -34,6 +34,8 @@ PyObject *torch_path(const char *dotted)
     return at;
 }
 
+static bool interrupted; /* while questions were asked */
+
 PyObject *torch_run(const char *block, const char *result)
 {
     PyObject *scope = PyDict_New();
@@ -46,6 +48,14 @@ PyObject *torch_run(const char *block, const char *result)
     Py_XDECREF(done);
     Py_XDECREF(scope);
     return r;
+}
+
+bool torch_interrupted(void)
+{
+    bool yes = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    PyErr_Clear();
+    interrupted |= yes;
+    return yes;
 }
 
 /* -- Types and objects ------------------------------------------------------ */
@@ -168,7 +178,11 @@ int torch_attach(void)
         return -1;
     cpy_bookkeeper = "torch.";
     torch_ready = true;
-    return 0;
+    if (!interrupted)
+        return 0;
+    interrupted = false;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return -1;
 }
 
 bool torch_is_tensor(PyObject *o)

@@ -262,9 +262,11 @@ static bool use_facts(PyObject *found)
 
 bool layout_find(void)
 {
-    PyObject *found = torch_run(probe_block, "found");
-    bool ok = found && use_facts(found);
-    Py_XDECREF(found);
-    PyErr_Clear();
+    bool ok;
+    do {
+        PyObject *found = torch_run(probe_block, "found");
+        ok = found && use_facts(found);
+        Py_XDECREF(found);
+    } while (torch_interrupted());
     return ok;
 }

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "torch/lib.h"
+#include <stdarg.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -216,20 +217,37 @@ static void restore_precisions(void)
         *far[i] = before[i];
 }
 
+/* run(function, arguments…) of what a block defines; new reference or NULL, with no exception set. */
+static PyObject *ask(const char *block, const char *name, PyMethodDef *def,
+                     const char *format, ...)
+{
+    PyObject *answer;
+    do {
+        PyObject *look = PyCFunction_New(def, NULL), *run = torch_run(block, name);
+        PyObject *args = look && run ? PyTuple_Pack(1, look) : NULL, *more = NULL;
+        va_list rest;
+        va_start(rest, format);
+        if (args)
+            more = Py_VaBuildValue(format, rest);
+        va_end(rest);
+        PyObject *all = more ? PySequence_Concat(args, more) : NULL;
+        answer = all ? PyObject_CallObject(run, all) : NULL;
+        Py_XDECREF(all);
+        Py_XDECREF(more);
+        Py_XDECREF(args);
+        Py_XDECREF(run);
+        Py_XDECREF(look);
+    } while (torch_interrupted());
+    return answer;
+}
+
 static void find_precisions(void)
 {
     static PyMethodDef def = { "peek", peek, METH_VARARGS, NULL };
-    PyObject *look = PyCFunction_New(&def, NULL), *run = torch_run(find_far, "find_far");
-    PyObject *found =
-        look && run
-            ? PyObject_CallFunction(run, "OKi", look,
-                                    (unsigned long long)(uintptr_t)context(), REGION)
-            : NULL;
-    PyErr_Clear();
+    PyObject *found = ask(find_far, "find_far", &def, "(Ki)",
+                          (unsigned long long)(uintptr_t)context(), REGION);
     take_far(found);
     Py_XDECREF(found);
-    Py_XDECREF(run);
-    Py_XDECREF(look);
 }
 
 bool settings_find(void)
@@ -241,15 +259,11 @@ bool settings_find(void)
     if (torch_lib.warn_set)
         torch_lib.warn_set(true); /* once-only warnings are not spent here */
     find_precisions();
-    PyObject *read = PyCFunction_New(&def, NULL), *run = torch_run(find, "find");
-    PyObject *moved = read && run ? PyObject_CallOneArg(run, read) : NULL;
+    PyObject *moved = ask(find, "find", &def, "()");
     bool ok = take(moved);
-    PyErr_Clear();
     restore_precisions();
     if (torch_lib.warn_set)
         torch_lib.warn_set(always);
     Py_XDECREF(moved);
-    Py_XDECREF(run);
-    Py_XDECREF(read);
     return ok;
 }

@@ -88,6 +88,37 @@ def test_interrupt_during_a_compile():
     assert r.stdout.split() == ["interrupted", "2.0"], r.stdout + r.stderr
 
 
+@pytest.mark.parametrize("calls", [1, 6, 30])
+def test_interrupt_while_torch_is_explored(calls):
+    """On the first compile jedlik asks torch where things lie, with some Python of its own: Ctrl-C there is not lost, nor what it asks for."""
+    code = textwrap.dedent("""
+        import torch, jedlik
+        seen, put, graphs = 0, torch._C._set_fp32_precision_setter, []
+        def interrupted(*args):
+            global seen
+            seen += 1
+            if seen == CALLS:
+                raise KeyboardInterrupt
+            return put(*args)
+        torch._C._set_fp32_precision_setter = interrupted
+        c = jedlik.compile(lambda x: x + 1, backend="eager")
+        try:
+            c(torch.ones(1))
+            print("finished", seen)
+        except KeyboardInterrupt:
+            print("interrupted")
+        torch._C._set_fp32_precision_setter = put
+        for value in ("ieee", "tf32"):
+            put("generic", "all", value)
+            before = jedlik.stats()["graphs"]
+            c(torch.ones(1))
+            graphs.append(jedlik.stats()["graphs"] - before)
+        print(*graphs)
+    """).replace("CALLS", str(calls))
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert r.stdout.split() == ["interrupted", "1", "1"], r.stdout + r.stderr
+
+
 @pytest.mark.parametrize("depth", [900, 10_000])
 def test_deep_recursion(depth):
     def f(x, n):
