@@ -15,13 +15,6 @@ static PyTypeObject *base_exception(void)
     return (PyTypeObject *)PyExc_BaseException;
 }
 
-static PyTypeObject *native(PyTypeObject *t)
-{
-    while (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        t = t->tp_base;
-    return t;
-}
-
 /* -- Constructors ----------------------------------------------------------- */
 
 /* C constructors that take what they get and store it as args. */
@@ -32,10 +25,10 @@ static bool plain_constructor(PyTypeObject *t)
         (PyTypeObject *)PyExc_SystemExit,    (PyTypeObject *)PyExc_AttributeError,
         (PyTypeObject *)PyExc_NameError,     (PyTypeObject *)PyExc_ImportError,
     };
-    if (native(t)->tp_new != base_exception()->tp_new)
+    if (cpy_c_base(t)->tp_new != base_exception()->tp_new)
         return false;
     for (size_t i = 0; i < COUNT_OF(plain); i++)
-        if (native(t)->tp_init == plain[i]->tp_init)
+        if (cpy_c_base(t)->tp_init == plain[i]->tp_init)
             return true;
     return false;
 }
@@ -61,13 +54,13 @@ static Status tuple_var(Tx *tx, Var **v, Py_ssize_t n, TupleVar **out)
 static Status made_of(Tx *tx, PyTypeObject *t, TupleVar *made, PyTypeObject **cls,
                       TupleVar **args)
 {
-    ExcVar probe = { .v = { .type = native(t) }, .args = made, .made = made };
+    ExcVar probe = { .v = { .type = cpy_c_base(t) }, .args = made, .made = made };
     PyObject *shadow, *a;
     *cls = t;
     *args = made;
     if (is_os_error(t) && (made->n < 2 || made->n > 5)) /* they say nothing special */
         return ST_OK;
-    if (t != native(t) && native(t) == (PyTypeObject *)PyExc_BlockingIOError &&
+    if (t != cpy_c_base(t) && cpy_c_base(t) == (PyTypeObject *)PyExc_BlockingIOError &&
         made->n > 2) /* a third argument is a count for the very class, else a name */
         return ST_DECLINE;
     TRY(exc_shadow(tx, &probe, &shadow));
@@ -153,7 +146,7 @@ static Status call_new(Tx *tx, PyTypeObject *owner, const Args *a, Var **out)
     if (cls->kind != &kind_class || !cls->real || !PyExceptionClass_Check(cls->real))
         return ST_DECLINE;
     PyTypeObject *t = (PyTypeObject *)cls->real;
-    if (!PyType_IsSubtype(t, owner) || native(t)->tp_new != native(owner)->tp_new)
+    if (!PyType_IsSubtype(t, owner) || cpy_c_base(t)->tp_new != cpy_c_base(owner)->tp_new)
         return ST_DECLINE;
     if (t == (PyTypeObject *)PyExc_MemoryError) /* may be one from a store, without args */
         return ST_DECLINE;

@@ -141,14 +141,21 @@ static Status object_getattribute(Tx *tx, const Args *a, Var **out)
     return var_generic_getattr(tx, v, name, out);
 }
 
+/* The class and the name that a method of type is called with. */
+static Status class_and_name(Tx *tx, const Args *a, Var **cls, PyObject **name)
+{
+    *cls = a->v[0];
+    TRY(var_real(tx, cls));
+    if ((*cls)->kind != &kind_class || (*cls)->real == NULL)
+        return ST_DECLINE;
+    return arg_name(tx, a->v[1], name);
+}
+
 static Status type_getattribute(Tx *tx, const Args *a, Var **out)
 {
     PyObject *name;
-    Var *v = a->v[0];
-    TRY(var_real(tx, &v));
-    if (v->kind != &kind_class || v->real == NULL)
-        return ST_DECLINE;
-    TRY(arg_name(tx, a->v[1], &name));
+    Var *v;
+    TRY(class_and_name(tx, a, &v, &name));
     return class_load(tx, v, name, out);
 }
 
@@ -186,11 +193,8 @@ static Status object_setattr(Tx *tx, const Args *a, Var **out)
 static Status type_setattr(Tx *tx, const Args *a, Var **out)
 {
     PyObject *name;
-    Var *v = a->v[0];
-    TRY(var_real(tx, &v));
-    if (v->kind != &kind_class || v->real == NULL)
-        return ST_DECLINE;
-    TRY(arg_name(tx, a->v[1], &name));
+    Var *v;
+    TRY(class_and_name(tx, a, &v, &name));
     TRY(class_store(tx, v, name, a->n > 2 ? a->v[2] : NULL));
     return none(tx, out);
 }

@@ -184,6 +184,14 @@ PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t
 /* MRO lookup as _PyType_Lookup (borrowed, no exception). */
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 
+/* The C class below those written in Python, which an instance has its layout from. */
+static inline PyTypeObject *cpy_c_base(PyTypeObject *t)
+{
+    while (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        t = t->tp_base;
+    return t;
+}
+
 /* What __set_name__ has told a property; NULL: nothing. Borrowed. */
 PyObject *cpy_property_name(PyObject *property);
 

@@ -233,9 +233,7 @@ PyObject *do_make_exc(PyObject *m, PyObject *const *a, Py_ssize_t n)
         return create(cls, a[1]);
     bool python = cls->tp_flags & Py_TPFLAGS_HEAPTYPE;
     PyObject *exc = python ? create(cls, a[2]) : PyObject_Call(a[0], a[2], NULL);
-    while (cls->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        cls = cls->tp_base;
-    if (exc && python && cls->tp_init(exc, a[2], NULL) < 0)
+    if (exc && python && cpy_c_base(cls)->tp_init(exc, a[2], NULL) < 0)
         Py_CLEAR(exc);
     if (exc && a[1] != a[2])
         Py_XSETREF(((PyBaseExceptionObject *)exc)->args, Py_NewRef(a[1]));

@@ -181,20 +181,12 @@ static bool deque_reversed(PyTypeObject *type)
     return strcmp(type->tp_name, "_collections._deque_reverse_iterator") == 0;
 }
 
-/* The class made by C that an instance has its content from. */
-static PyTypeObject *below(PyObject *seq)
-{
-    PyTypeObject *t = Py_TYPE(seq);
-    while (t->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        t = t->tp_base;
-    return t;
-}
-
 /* iter() of the built-in type below a subclass. */
 static PyObject *start(PyTypeObject *type, PyObject *seq)
 {
+    PyTypeObject *base = cpy_c_base(Py_TYPE(seq));
     if (deque_reversed(type))
-        return PyObject_CallMethod((PyObject *)below(seq), "__reversed__", "O", seq);
+        return PyObject_CallMethod((PyObject *)base, "__reversed__", "O", seq);
     if (type == &PyListRevIter_Type)
         return PyObject_CallMethod((PyObject *)&PyList_Type, "__reversed__", "O", seq);
     if (type == &PyReversed_Type)
@@ -207,7 +199,7 @@ static PyObject *start(PyTypeObject *type, PyObject *seq)
     for (size_t i = 0; i < COUNT_OF(builtins); i++)
         if (PyObject_TypeCheck(seq, builtins[i]))
             return builtins[i]->tp_iter(seq);
-    return below(seq)->tp_iter ? below(seq)->tp_iter(seq) : PyObject_GetIter(seq);
+    return base->tp_iter ? base->tp_iter(seq) : PyObject_GetIter(seq);
 }
 
 static int step(PyObject *it, Py_ssize_t n)

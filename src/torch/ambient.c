@@ -462,14 +462,9 @@ static PyObject *read_bytes(PyObject *self, PyObject *unused)
 static bool self_check(void)
 {
     static PyMethodDef def = { "read", read_bytes, METH_NOARGS, NULL };
-    PyObject *read = PyCFunction_New(&def, NULL);
-    PyObject *run = torch_run(exercise, "exercise");
-    PyObject *ok = read && run ? PyObject_CallOneArg(run, read) : NULL;
-    bool good = ok == Py_True;
+    PyObject *ok = torch_probe(exercise, "exercise", &def);
     Py_XDECREF(ok);
-    Py_XDECREF(run);
-    Py_XDECREF(read);
-    return torch_interrupted() ? self_check() : good;
+    return ok == Py_True;
 }
 
 static const char bad_keys_block[] =

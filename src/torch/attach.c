@@ -58,6 +58,18 @@ bool torch_interrupted(void)
     return yes;
 }
 
+PyObject *torch_probe(const char *block, const char *name, PyMethodDef *def)
+{
+    PyObject *answer;
+    do {
+        PyObject *look = PyCFunction_New(def, NULL), *run = torch_run(block, name);
+        answer = look && run ? PyObject_CallOneArg(run, look) : NULL;
+        Py_XDECREF(run);
+        Py_XDECREF(look);
+    } while (torch_interrupted());
+    return answer;
+}
+
 /* -- Types and objects ------------------------------------------------------ */
 
 static int find_types(void)

@@ -110,6 +110,8 @@ uint64_t settings_word(void);
 PyObject *torch_path(const char *dotted);
 /* New reference: runs a Python expression or block with `torch` in scope, for attach-time work only. */
 PyObject *torch_run(const char *block, const char *result);
+/* The same of a function that a block defines, called with one made of `def`: its result, or NULL with no exception set. */
+PyObject *torch_probe(const char *block, const char *name, PyMethodDef *def);
 /* After an answer that need not come: forgets the exception. True: it was Ctrl-C, so the question is worth asking again; the program hears of it
  * when it goes on. */
 bool torch_interrupted(void);

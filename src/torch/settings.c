@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "torch/lib.h"
-#include <stdarg.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -106,11 +105,6 @@ static const char find[] =
     "            moved[i] |= 255 * (a != b)\n"
     "    return bytes(moved)\n";
 
-static PyObject *read_region(PyObject *self, PyObject *unused)
-{
-    return PyBytes_FromStringAndSize(context(), REGION);
-}
-
 static bool take(PyObject *moved)
 {
     if (moved == NULL || !PyBytes_Check(moved) || PyBytes_GET_SIZE(moved) != REGION)
@@ -130,12 +124,14 @@ static bool take(PyObject *moved)
     return nwords > 0;
 }
 
-/* peek(address, n): bytes there, or None. No address is too wrong for it. */
+/* peek(): the Context. peek(address, n): bytes there, or None; no address is too wrong for it. */
 static PyObject *peek(PyObject *self, PyObject *args)
 {
     unsigned long long at;
     char bytes[REGION];
     Py_ssize_t n;
+    if (PyTuple_GET_SIZE(args) == 0)
+        return PyBytes_FromStringAndSize(context(), REGION);
     if (!PyArg_ParseTuple(args, "Kn", &at, &n) || n > REGION)
         return NULL;
     struct iovec to = { bytes, (size_t)n }, from = { (void *)(uintptr_t)at, (size_t)n };
@@ -147,7 +143,7 @@ static PyObject *peek(PyObject *self, PyObject *args)
 /* The blocks that the Context's pointers lead to are read before and after each change: one place moves, and comes back. Once one node
  * of the map is known, only what looks like it is looked at: two small numbers for backend and operation before the value. */
 static const char find_far[] =
-    "def find_far(peek, base, region):\n"
+    "def find_far(peek):\n"
     "    import struct\n"
     "    C, size = torch._C, 48\n"
     "    get, put = C._get_fp32_precision_getter, C._set_fp32_precision_setter\n"
@@ -180,7 +176,7 @@ static const char find_far[] =
     "        return {(p, i) for p in both if a[p] != b[p] for i in range(12) if a[p][i] "
     "== c[p][i] "
     "!= b[p][i] == d[p][i] and node(a[p], i) and node(b[p], i)}\n"
-    "    blocks = around(pointers(peek(base, region)), 400)\n"
+    "    blocks = around(pointers(peek()), 400)\n"
     "    found, start = [], read()\n"
     "    for pair in [('generic', 'all')] + [(b, o) for b in ('cuda', 'mkldnn') for o in "
     "('all', 'conv', 'rnn', 'matmul')]:\n"
@@ -217,53 +213,22 @@ static void restore_precisions(void)
         *far[i] = before[i];
 }
 
-/* run(function, arguments…) of what a block defines; new reference or NULL, with no exception set. */
-static PyObject *ask(const char *block, const char *name, PyMethodDef *def,
-                     const char *format, ...)
-{
-    PyObject *answer;
-    do {
-        PyObject *look = PyCFunction_New(def, NULL), *run = torch_run(block, name);
-        PyObject *args = look && run ? PyTuple_Pack(1, look) : NULL, *more = NULL;
-        va_list rest;
-        va_start(rest, format);
-        if (args)
-            more = Py_VaBuildValue(format, rest);
-        va_end(rest);
-        PyObject *all = more ? PySequence_Concat(args, more) : NULL;
-        answer = all ? PyObject_CallObject(run, all) : NULL;
-        Py_XDECREF(all);
-        Py_XDECREF(more);
-        Py_XDECREF(args);
-        Py_XDECREF(run);
-        Py_XDECREF(look);
-    } while (torch_interrupted());
-    return answer;
-}
-
-static void find_precisions(void)
-{
-    static PyMethodDef def = { "peek", peek, METH_VARARGS, NULL };
-    PyObject *found = ask(find_far, "find_far", &def, "(Ki)",
-                          (unsigned long long)(uintptr_t)context(), REGION);
-    take_far(found);
-    Py_XDECREF(found);
-}
-
 bool settings_find(void)
 {
-    static PyMethodDef def = { "read", read_region, METH_NOARGS, NULL };
+    static PyMethodDef def = { "peek", peek, METH_VARARGS, NULL };
     if (!torch_lib.context || !torch_lib.num_threads)
         return false;
     bool always = torch_lib.warn_get && torch_lib.warn_get();
     if (torch_lib.warn_set)
         torch_lib.warn_set(true); /* once-only warnings are not spent here */
-    find_precisions();
-    PyObject *moved = ask(find, "find", &def, "()");
+    PyObject *found = torch_probe(find_far, "find_far", &def);
+    take_far(found);
+    PyObject *moved = torch_probe(find, "find", &def);
     bool ok = take(moved);
     restore_precisions();
     if (torch_lib.warn_set)
         torch_lib.warn_set(always);
     Py_XDECREF(moved);
+    Py_XDECREF(found);
     return ok;
 }

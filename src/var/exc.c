@@ -7,6 +7,7 @@
  */
 #include "trace/tx.h"
 #include "builtin/help.h"
+#include "cpy/cpy.h"
 #include "var/exc.h"
 #include "var/names.h"
 #include "var/object.h"
@@ -15,19 +16,6 @@
 static bool named(PyObject *name, const char *text)
 {
     return PyUnicode_CompareWithASCIIString(name, text) == 0;
-}
-
-static bool c_class(PyTypeObject *t)
-{
-    return !(t->tp_flags & Py_TPFLAGS_HEAPTYPE);
-}
-
-/* The C class below those written in Python. */
-static PyTypeObject *c_base(PyTypeObject *t)
-{
-    while (!c_class(t))
-        t = t->tp_base;
-    return t;
 }
 
 static Py_ssize_t nargs(ExcVar *e)
@@ -92,7 +80,7 @@ static Status shadow_fields(Tx *tx, ExcVar *e, PyObject *exc, PyObject **out)
 
 Status exc_shadow(Tx *tx, ExcVar *e, PyObject **out)
 {
-    PyTypeObject *base = c_base(e->v.type);
+    PyTypeObject *base = cpy_c_base(e->v.type);
     PyObject *made, *args;
     *out = NULL;
     TRY(real_tuple(tx, e->made ? e->made : e->args, &made));
@@ -126,7 +114,7 @@ static PyTypeObject *str_base(PyTypeObject *t)
             PyDict_GetItemString(c->tp_dict, "__str__"))
             return c;
     }
-    return c_base(t);
+    return cpy_c_base(t);
 }
 
 Status exc_base_str(Tx *tx, ExcVar *e, Var **out)
@@ -200,7 +188,7 @@ static Status shadow_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
 
 Status exc_member(Tx *tx, ExcVar *e, PyObject *name, Var **out)
 {
-    PyTypeObject *base = c_base(e->v.type);
+    PyTypeObject *base = cpy_c_base(e->v.type);
     if (named(name, "args"))
         return args_tuple(tx, e, out);
     if (e->excs && (named(name, "message") || named(name, "exceptions"))) {
@@ -281,7 +269,7 @@ Status exc_existing_field(Tx *tx, Var *self, PyObject *descr, PyObject *name, Va
 /* By a model with the same arguments, which is all that these texts depend on. */
 Status exc_existing_text(Tx *tx, Var *self, bool str, Var **out)
 {
-    PyTypeObject *base = str ? str_base(self->type) : c_base(self->type);
+    PyTypeObject *base = str ? str_base(self->type) : cpy_c_base(self->type);
     reprfunc own = str ? self->type->tp_str : self->type->tp_repr, of = base->tp_repr;
     bool plain = str ? simple_text(base) || base == (PyTypeObject *)PyExc_KeyError
                      : of == ((PyTypeObject *)PyExc_BaseException)->tp_repr;
@@ -429,17 +417,5 @@ Status exc_field_set(Tx *tx, Var *self, PyObject *descr, PyObject *name, Var *va
 const VarKind kind_exc = {
     .name = "exception",
     .id = KIND_exc,
-    .call = object_call,
-    .iter = object_iter,
-    .next = object_next,
-    .len = object_len,
-    .getitem = object_getitem,
-    .setitem = object_setitem,
-    .contains = object_contains,
-    .truth = object_truth,
-    .compare = object_compare,
-    .binary = object_binary,
-    .unary = object_unary,
-    .hash = object_hash,
-    .repr = object_repr,
+    OBJECT_SLOTS,
 };

@@ -647,17 +647,5 @@ Status object_repr(Tx *tx, Var *self, bool str, Var **out)
 const VarKind kind_object = {
     .name = "object",
     .id = KIND_object,
-    .call = object_call,
-    .iter = object_iter,
-    .next = object_next,
-    .len = object_len,
-    .getitem = object_getitem,
-    .setitem = object_setitem,
-    .contains = object_contains,
-    .truth = object_truth,
-    .compare = object_compare,
-    .binary = object_binary,
-    .unary = object_unary,
-    .hash = object_hash,
-    .repr = object_repr,
+    OBJECT_SLOTS,
 };

@@ -18,6 +18,13 @@ bool object_nameless(const Var *content);
 /* Does the C operator of a number's type take another number? True of what are not two numbers (ops.c). */
 bool number_takes(const Var *number, const Var *other, int op);
 
+/* Rows of the kinds that are instances of classes: objects, exceptions. */
+#define OBJECT_SLOTS                                                                     \
+    .call = object_call, .iter = object_iter, .next = object_next, .len = object_len,    \
+    .getitem = object_getitem, .setitem = object_setitem, .contains = object_contains,   \
+    .truth = object_truth, .compare = object_compare, .binary = object_binary,           \
+    .unary = object_unary, .hash = object_hash, .repr = object_repr
+
 #define SLOT(name, signature) Status object_##name signature;
 #include "var/slots.def"
 #undef SLOT

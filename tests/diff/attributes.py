@@ -5,17 +5,9 @@ import sys
 import typing
 import types
 
-from kit import T, program
+from kit import T, ask, program
 
 SETTINGS_ON = ("capture_class_bodies",)
-
-
-def ask(f, *a):
-    """What comes of a call: its result, or the exception in words."""
-    try:
-        return f(*a)
-    except Exception as e:
-        return type(e).__name__, str(e)
 
 
 def tell(*a):

@@ -40,6 +40,14 @@ def grad():
     return T(2, 3, grad=True)
 
 
+def ask(f, *a):
+    """What comes of a call: its result, or the exception in words."""
+    try:
+        return f(*a)
+    except Exception as e:
+        return type(e).__name__, str(e)
+
+
 def program(*makers, graphs=1):
     """Marks a program. Makers give fresh arguments: a tuple, or one argument; without: one tensor. `graphs`: how many must be captured at least."""
     def keep(f):

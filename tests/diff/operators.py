@@ -1,16 +1,9 @@
 """Operators of classes: who is asked, in which order, and what becomes of the answer."""
 import collections
 
-from kit import program
+from kit import ask, program
 
 SETTINGS_ON = ("capture_class_bodies",)
-
-
-def ask(f, *a):
-    try:
-        return f(*a)
-    except Exception as e:
-        return type(e).__name__, str(e)
 
 
 def added(a, b):
