@@ -517,6 +517,8 @@ Status object_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, Var 
     TRY(sequence_waits(tx, content, other, op, &waits));
     if (theirs == NULL || waits)
         return ST_OK;
+    if (theirs->kind == &kind_tensor)
+        TRY(var_no_override(tx, self));
     return content_binary(tx, content, theirs, op, reflected, out);
 }
 

@@ -220,6 +220,25 @@ static bool as_tensor_op(Var *a, Var *b)
     return a->kind == &kind_tensor || b->kind == &kind_tensor;
 }
 
+static bool plain_number(const Var *v)
+{
+    return (v->kind == &kind_const || v->kind == &kind_scalar) &&
+           (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
+            v->type == &PyBool_Type || v->type == &PyComplex_Type);
+}
+
+/* Tensor's own operators come before reflected ones of the right side: they take numbers of all classes. */
+static Status tensor_takes(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    *yes = false;
+    if (a->kind != &kind_tensor || !var_is_instance(b))
+        return ST_OK;
+    TRY(var_no_override(tx, b));
+    const Var *content = var_content(b);
+    *yes = content != NULL && plain_number(content);
+    return ST_OK;
+}
+
 /* Python numbers and strings give way to whatever the other side does. */
 static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
@@ -246,13 +265,6 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
     }
     return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
-}
-
-static bool plain_number(const Var *v)
-{
-    return (v->kind == &kind_const || v->kind == &kind_scalar) &&
-           (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
-            v->type == &PyBool_Type || v->type == &PyComplex_Type);
 }
 
 bool number_takes(const Var *number, const Var *other, int op)
@@ -502,6 +514,10 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
+    bool takes;
+    TRY(tensor_takes(tx, a, b, &takes));
+    if (takes && op % BINOP_COUNT != BINOP_MATRIX_MULTIPLY)
+        return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
         TRY(try_side(tx, a, b, op, false, out));
         if (*out != tx->notimpl)
@@ -614,6 +630,10 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     }
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_compare(tx, a, b, op, out);
+    bool takes;
+    TRY(tensor_takes(tx, a, b, &takes));
+    if (takes)
+        return tensor_compare(tx, a, b, op, out);
     static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
     bool first = right_first(a, b);
     if (first) {
@@ -624,6 +644,9 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
     TRY(compare_side(tx, a, b, op, out));
     if (*out != tx->notimpl)
         return ST_OK;
+    TRY(tensor_takes(tx, b, a, &takes));
+    if (takes)
+        return tensor_compare(tx, b, a, swapped[op], out);
     if (!first) {
         TRY(compare_side(tx, b, a, swapped[op], out));
         if (*out != tx->notimpl)

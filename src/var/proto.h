@@ -129,6 +129,10 @@ void weak_drop(Tx *tx, PyObject *old);
 Status var_touch(Tx *tx, Var *v);
 Status var_distinct(Tx *tx, Var *a, Var *b);
 Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes);
+/* Does a value bring a __torch_function__ of its own? Tensors, parameters and everything without the attribute do not. */
+Status var_overrides(Tx *tx, Var *v, bool *yes);
+/* A break if it does: torch would call that. */
+Status var_no_override(Tx *tx, Var *v);
 /* The built-in part of a value: itself for list, dict …; ObjectVar.content for subclasses; NULL: none. */
 Var *var_content(Var *v);
 
