@@ -101,15 +101,14 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
-    if (const_object(o) ||
+    if (const_object(o) || t == &PyCode_Type ||
         (torch_ready && (t == torch_types.dtype || t == torch_types.layout ||
                          t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
-    if (t != &PyCode_Type && const_immutable(o) &&
-        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o) &&
-        !opened_for_numbers(tx, o)) {
+    if (const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) &&
+        !has_hidden_order(o) && !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
