@@ -461,21 +461,28 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
     return wrap_any(tx, obj, src, true, out);
 }
 
+/* The program's own, without a place to read it from: the entry does not keep it alive. */
+static Status wrap_found(Tx *tx, PyObject *obj, Var **out)
+{
+    if (const_object(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
+    TRY_PTR(src);
+    return wrap_any(tx, obj, src, true, out);
+}
+
 Status wrap_classvar(Tx *tx, PyObject *obj, Source *src, Var **out)
 {
-    return const_immutable(obj) ? const_known(tx, tx_keep(tx, obj), src, out)
-                                : wrap_pinned(tx, obj, src, out);
+    if (const_immutable(obj))
+        return const_known(tx, tx_keep(tx, obj), src, out);
+    return src ? wrap_pinned(tx, obj, src, out) : wrap_found(tx, obj, out);
 }
 
 Status wrap_member(Tx *tx, PyObject *obj, Var **out)
 {
     if (const_immutable(obj))                   /* not tuples of classes and the like */
         return const_known(tx, obj, NULL, out); /* an equal one may come */
-    if (const_object(obj))
-        return const_peek(tx, tx_keep(tx, obj), out);
-    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
-    TRY_PTR(src);
-    return wrap_any(tx, obj, src, true, out);
+    return wrap_found(tx, obj, out);
 }
 
 /* -- Asking for the plain value ------------------------------------------------- */
