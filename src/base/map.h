@@ -32,6 +32,8 @@ typedef struct KeyMap {
 bool key_plain(PyObject *key);
 /* A float or complex number that is not equal to itself. */
 bool key_nan(PyObject *key);
+/* Containers that constants are nested in and that were looked through so far, by whomever: work that no instruction shows. */
+extern size_t nested_looks;
 /* Counts values of this type among the constants: they never change, and hashing and comparing them runs C code alone. */
 void key_plain_type(PyTypeObject *t);
 

@@ -461,6 +461,26 @@ static bool only_casts(Tx *tx, const Node *n)
     return true;
 }
 
+/* Numbers beyond the dtypes of the call's tensors, its dtype arguments, or the default dtype if there are neither. */
+static bool beyond(const Build *b, const Node *n)
+{
+    uint32_t total = n->nargs + n->nkw;
+    bool fits = true, asked = b->nmetas > 0;
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        fits &= meta_read(AS(TensorVar, b->metas[i])->meta, &m) &&
+                numbers_fit(n->args, total, m.dtype);
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        const GArg *g = &n->args[i];
+        if (g->tag != GA_CONST || !Py_IS_TYPE(g->obj, torch_types.dtype))
+            continue;
+        asked = true;
+        fits &= numbers_fit(n->args, total, dtype_number(g->obj));
+    }
+    return !fits || (!asked && !numbers_fit(n->args, total, dtype_default()));
+}
+
 /* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
 static bool wrote(const Build *b)
 {
@@ -524,6 +544,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
+    n->raises = n->raises || beyond(b, n);
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)
