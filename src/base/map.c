@@ -8,6 +8,8 @@
 
 enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20, PLAIN_NESTED = 4096 };
 
+size_t nested_looks;
+
 /* -- Keys ------------------------------------------------------------------- */
 
 /* Types of others whose values hash and compare in C, by what they are. */
@@ -60,12 +62,13 @@ static bool plain(PyObject *o, int depth, int *work)
 {
     if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
         PyBool_Check(o) || o == Py_None || PyBytes_CheckExact(o) || o == Py_Ellipsis ||
-        PyComplex_CheckExact(o) || by_value(o))
+        PyComplex_CheckExact(o) || PyRange_Check(o) || PyCode_Check(o) || by_value(o))
         return true;
     if (depth == 0)
         return false;
     if (!PyTuple_CheckExact(o) && !PyFrozenSet_CheckExact(o))
         return depth < PLAIN_DEPTH && by_identity(o);
+    nested_looks++;
     return (depth == PLAIN_DEPTH || --*work > 0) && all_plain(o, depth - 1, work);
 }
 

@@ -169,6 +169,20 @@ static Status is_tuple(Tx *tx, Var *known, Var *open, bool *yes)
     return same ? graph_break(tx, BRK_IDENTITY, "%s", "tuples of one length") : ST_OK;
 }
 
+/* One object, met in two ways: as a constant of the program, and through a source that was not asked for all of it (code objects, long
+ * tuples). */
+static Status is_itself(Tx *tx, Var *a, Var *b, bool *yes)
+{
+    *yes = true;
+    if (a->kind == b->kind)
+        return ST_OK;
+    Var *known = a->kind == &kind_const ? a : b, *met = known == a ? b : a;
+    if (known->kind != &kind_const || known->by_value || met->src == NULL)
+        return graph_break(tx, BRK_IDENTITY, "a %s that was met in two ways",
+                           a->type->tp_name);
+    return guard_is(&tx->guards, met->src, known->real);
+}
+
 /* An object has one plain reference, which may be there already. */
 static bool weak_pair(Var *made, Var *other)
 {
@@ -203,10 +217,8 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
     *yes = false;
     if (weak_pair(a, b) || weak_pair(b, a))
         return graph_break(tx, BRK_WEAK, "%s", "compared with one that existed before");
-    if (a->real && b->real && a->real == b->real && a->kind == b->kind) {
-        *yes = true;
-        return ST_OK;
-    }
+    if (a->real && a->real == b->real)
+        return is_itself(tx, a, b, yes);
     if (a->real && b->real && a->src && b->src &&
         a->type == b->type) /* they differ now: it must stay so */
         return var_distinct(tx, a, b);

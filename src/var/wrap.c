@@ -101,15 +101,14 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
-    if (const_object(o) ||
+    if (const_object(o) || t == &PyCode_Type ||
         (torch_ready && (t == torch_types.dtype || t == torch_types.layout ||
                          t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
-    if (t != &PyCode_Type && const_immutable(o) &&
-        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o) &&
-        !opened_for_numbers(tx, o)) {
+    if (const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) &&
+        !has_hidden_order(o) && !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
@@ -462,21 +461,28 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
     return wrap_any(tx, obj, src, true, out);
 }
 
+/* The program's own, without a place to read it from: the entry does not keep it alive. */
+static Status wrap_found(Tx *tx, PyObject *obj, Var **out)
+{
+    if (const_object(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
+    TRY_PTR(src);
+    return wrap_any(tx, obj, src, true, out);
+}
+
 Status wrap_classvar(Tx *tx, PyObject *obj, Source *src, Var **out)
 {
-    return const_immutable(obj) ? const_known(tx, tx_keep(tx, obj), src, out)
-                                : wrap_pinned(tx, obj, src, out);
+    if (const_immutable(obj))
+        return const_known(tx, tx_keep(tx, obj), src, out);
+    return src ? wrap_pinned(tx, obj, src, out) : wrap_found(tx, obj, out);
 }
 
 Status wrap_member(Tx *tx, PyObject *obj, Var **out)
 {
     if (const_immutable(obj))                   /* not tuples of classes and the like */
         return const_known(tx, obj, NULL, out); /* an equal one may come */
-    if (const_object(obj))
-        return const_peek(tx, tx_keep(tx, obj), out);
-    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
-    TRY_PTR(src);
-    return wrap_any(tx, obj, src, true, out);
+    return wrap_found(tx, obj, out);
 }
 
 /* -- Asking for the plain value ------------------------------------------------- */
