@@ -900,7 +900,7 @@ def metaclass_that_watches(x):
     return x + 1, own, type.__getattribute__(Watched, "__name__"), list(SEEN)
 
 
-class Listed(types.GenericAlias):
+class OwnAlias(types.GenericAlias):
     """A subclass may have anything of its own."""
     @property
     def __args__(self):
@@ -909,7 +909,7 @@ class Listed(types.GenericAlias):
 
 ITEM = typing.TypeVar("ITEM")
 PARTS = {"union": int | None, "list": list[int], "dict": dict[str, int | float], "tuple": tuple[int, ...], "class": type[int], "nested": list[int | list[ITEM]],
-         "optional": typing.Optional[int], "plain": int, "own": Listed(list, int)}
+         "optional": typing.Optional[int], "plain": int, "own": OwnAlias(list, int)}
 
 
 @program(T, lambda: T(2, 2))
