@@ -171,6 +171,8 @@ static Status fill_content(Emit *e, Item *it, Var *content)
 {
     Item part = *it;
     part.v = content;
+    if (content->kind->id == KIND_set && !mutable_content(content))
+        return ST_OK; /* it was made with its members */
     switch (content->kind->id) {
     case KIND_list:
         return AS(ListVar, content)->maxlen ? fill_bounded(e, it, AS(ListVar, content))

@@ -226,6 +226,9 @@ PyObject *fx_number(PyObject *number);
 PyObject *fx_args(const Node *n, PyObject **made);
 PyObject *fx_kwargs(const Node *n, PyObject **made);
 
+/* Whether the numbers among n arguments are in the range of a dtype (torch/fits.c). */
+bool numbers_fit(const GArg *args, uint32_t n, int dtype);
+
 /* A pure node that nobody reads: may it vanish? Its kernel is run once on zeros (torch/dead.c). */
 bool dead_node_goes(const Graph *g, const Node *n);
 

@@ -166,15 +166,6 @@ static Status dict_arg(Build *b, DictVar *d, GArg *g, PyObject **real)
     return ST_OK;
 }
 
-/* To torch's C code numpy's numbers are Python's, but for those operations that make tensors of data, and but for bools and complex numbers
- * that are no Python numbers, which it takes for something else. */
-static bool as_number(const Build *b, PyObject *o)
-{
-    const char *name = Py_TYPE(o)->tp_name;
-    return !b->from_data && !b->in_python && strncmp(name, "numpy.bool", 10) != 0 &&
-           (PyComplex_Check(o) || strncmp(name, "numpy.complex", 13) != 0);
-}
-
 static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
 {
     g->tag = GA_CONST;
@@ -187,11 +178,14 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
         return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                            v->type->tp_name);
     if (const_numpy(*real)) {
-        if (!as_number(b, *real))
+        PyObject *number = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
+        TRY_PTR(number);
+        /* To torch's C code integers and floats are numbers, but for those who make tensors of data; of the others some calls make something else. */
+        if (b->from_data || b->in_python ||
+            !(PyLong_CheckExact(number) || PyFloat_CheckExact(number)))
             return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                                v->type->tp_name);
-        *real = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
-        TRY_PTR(*real);
+        *real = number;
     }
     g->obj = *real;
     return ST_OK;
@@ -207,10 +201,12 @@ static bool computes_as(PyTypeObject *type, PyTypeObject *base)
 
 static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
 {
-    TRY(var_no_override(b->tx, v));
+    bool overrides;
+    TRY(var_overrides(b->tx, v, &overrides));
     Var *c = AS(ObjectVar, v)->content;
     bool held =
-        c && (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list);
+        !overrides && c &&
+        (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list);
     if (held && (!b->in_python || computes_as(v->type, c->type)))
         return tree(b, c, g, real);
     return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
@@ -481,6 +477,26 @@ static bool only_casts(Tx *tx, const Node *n)
     return true;
 }
 
+/* Numbers beyond the dtypes of the call's tensors, its dtype arguments, or the default dtype if there are neither. */
+static bool beyond(const Build *b, const Node *n)
+{
+    uint32_t total = n->nargs + n->nkw;
+    bool fits = true, asked = b->nmetas > 0;
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        fits &= meta_read(AS(TensorVar, b->metas[i])->meta, &m) &&
+                numbers_fit(n->args, total, m.dtype);
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        const GArg *g = &n->args[i];
+        if (g->tag != GA_CONST || !Py_IS_TYPE(g->obj, torch_types.dtype))
+            continue;
+        asked = true;
+        fits &= numbers_fit(n->args, total, dtype_number(g->obj));
+    }
+    return !fits || (!asked && !numbers_fit(n->args, total, dtype_default()));
+}
+
 /* Did the call write to an argument? out=, inplace=True and running statistics are no matter of names. */
 static bool wrote(const Build *b)
 {
@@ -544,6 +560,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
+    n->raises = n->raises || beyond(b, n);
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)

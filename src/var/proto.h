@@ -66,6 +66,7 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out); /* NB_*, in-place 
 Status var_unary(Tx *tx, Var *v, char op, Var **out);
 Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out); /* Py_LT … Py_GE */
 Status var_equal(Tx *tx, Var *a, Var *b, bool *yes); /* identity, then == and truth */
+Status var_overrides(Tx *tx, Var *v, bool *yes);     /* a __torch_function__ of its own */
 Status var_contains(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
@@ -129,10 +130,6 @@ void weak_drop(Tx *tx, PyObject *old);
 Status var_touch(Tx *tx, Var *v);
 Status var_distinct(Tx *tx, Var *a, Var *b);
 Status tensor_is(Tx *tx, Var *a, Var *b, bool *yes);
-/* Does a value bring a __torch_function__ of its own? Tensors, parameters and everything without the attribute do not. */
-Status var_overrides(Tx *tx, Var *v, bool *yes);
-/* A break if it does: torch would call that. */
-Status var_no_override(Tx *tx, Var *v);
 /* The built-in part of a value: itself for list, dict …; ObjectVar.content for subclasses; NULL: none. */
 Var *var_content(Var *v);
 

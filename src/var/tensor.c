@@ -4,7 +4,6 @@
  * Metadata questions are answered by the meta twin; everything else of a tensor becomes a graph node. Its data is not known: truth,
  * item(), indices taken from it are breaks.
  */
-#include "torch/lib.h"
 #include "trace/torchcall.h"
 #include "trace/tx.h"
 #include "var/binops.h"
@@ -21,33 +20,6 @@ static int ask(PyObject *o, const char *name)
     Py_XDECREF(r);
     Py_XDECREF(o);
     return yes;
-}
-
-/* -- Overrides --------------------------------------------------------------------------- */
-
-Status var_overrides(Tx *tx, Var *v, bool *yes)
-{
-    static PyObject *disabled; /* lives as long as torch */
-    PyObject *f;
-    TRY(var_real(tx, &v));
-    *yes = false;
-    if (v->kind == &kind_tensor || !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-        return ST_OK;
-    if (disabled == NULL &&
-        (disabled = torch_path("_C._disabled_torch_function_impl")) == NULL)
-        return ST_ERROR;
-    TRY(type_lookup(tx, v->type, str___torch_function__, &f));
-    *yes = f != NULL && f != disabled;
-    return ST_OK;
-}
-
-Status var_no_override(Tx *tx, Var *v)
-{
-    bool found;
-    TRY(var_overrides(tx, v, &found));
-    return found ? graph_break(tx, BRK_TORCH_CALL, "the __torch_function__ of %s",
-                               v->type->tp_name)
-                 : ST_OK;
 }
 
 /* -- Inputs ----------------------------------------------------------------------------- */

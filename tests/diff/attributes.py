@@ -898,3 +898,29 @@ def metaclass_that_watches(x):
     """What `type` has of a class is read without another call of the metaclass."""
     own = Watched.__name__, Watched.__module__, Watched.__qualname__, Watched.__basicsize__ > 0, Watched.__mro__[0] is Watched
     return x + 1, own, type.__getattribute__(Watched, "__name__"), list(SEEN)
+
+
+class OwnAlias(types.GenericAlias):
+    """A subclass may have anything of its own."""
+    @property
+    def __args__(self):
+        return ("own",)
+
+
+ITEM = typing.TypeVar("ITEM")
+PARTS = {"union": int | None, "list": list[int], "dict": dict[str, int | float], "tuple": tuple[int, ...], "class": type[int], "nested": list[int | list[ITEM]],
+         "optional": typing.Optional[int], "plain": int, "own": OwnAlias(list, int)}
+
+
+@program(T, lambda: T(2, 2))
+def parts_of_annotations(x):
+    """Annotations are what they are for good: what checks of configurations ask."""
+    parts = [(name, typing.get_args(t), typing.get_origin(t)) for name, t in PARTS.items()]
+    union, listed = PARTS["union"], PARTS["list"]
+    return x + len(union.__args__), parts, isinstance(3, union.__args__), union.__args__[0] is int, listed.__origin__([1]), union.__parameters__
+
+
+@program(lambda: (T(), int | str), lambda: (T(), int | str), lambda: (T(), int | None), lambda: (T(), list[int]), lambda: (T(), int))
+def parts_of_an_annotation_from_outside(x, t):
+    args = getattr(t, "__args__", ())
+    return x * len(args), args, [a is int for a in args], ask(lambda: t.__parameters__), ask(lambda: t.nothing)

@@ -179,6 +179,27 @@ def subclasses(x):
     return s, t, b, Point(x + 1, 2)
 
 
+class Pack(frozenset):
+    pass
+
+
+class Rest(Pack):
+    def __new__(cls, items, tag):
+        self = super().__new__(cls, items)
+        self.tag = tag
+        return self
+
+
+@case(T)
+def frozen_beside_writes(x):
+    a, b = Pack([1, "a", (2, 3)]), Rest("xyz", [x])
+    a.me = b
+    x += 1
+    c = Pack()
+    c.of = a, Pack(a | b)
+    return a, b, c, Pack(b) == a
+
+
 @case(T)
 def dicts(x):
     o = collections.OrderedDict([("a", 1), ("b", x)])

@@ -484,3 +484,56 @@ def test_what_torch_infers_but_does_not_run():
         worlds = [(State(), torch.arange(float(size)), torch.ones(2)) for _ in range(2)]
         a, b = (f(*w) for f, w in zip((subtract_a_bool, compiled), worlds))
         assert torch.equal(a, b) and vars(worlds[0][0]) == vars(worlds[1][0]) and worlds[0][0].seen == [1]
+
+
+def beyond_clamp(x, i):
+    t = torch.ones(2)
+    t.clamp_(max=1e300)
+    return 1
+
+
+def beyond_fill(x, i):
+    torch.ones(2, dtype=torch.float16).fill_(70000)
+    return 1
+
+
+def beyond_mask(x, i):
+    t = torch.ones(2, dtype=torch.uint8)
+    t.masked_fill_(t > 0, 300)
+    return 1
+
+
+def beyond_alpha(x, i):
+    x.add_(x * 2, alpha=2.0 ** 200)
+    return 1
+
+
+def beyond_integers(x, i):
+    i.clone().clamp_(min=2.0 ** 70)
+    return 1
+
+
+def beyond_default(x, i):
+    return torch.full((2,), 1e39)
+
+
+def beyond_asked(x, i):
+    return torch.full((2,), 300, dtype=torch.uint8) + x[0]
+
+
+def beyond_slope(x, i):
+    F.leaky_relu(x, 1e300, inplace=True)
+
+
+def beyond_nothing(x, i):
+    return x.clamp(max=float("inf")), i.clamp(-1, 2 ** 60), x.double().fill_(1e300), torch.ones(2).fill_(3e38), i.fill_(-5)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("raiser", [beyond_clamp, beyond_fill, beyond_mask, beyond_alpha, beyond_integers, beyond_default, beyond_asked, beyond_slope, beyond_nothing])
+def test_numbers_beyond_a_dtype(raiser, body):
+    """Neither shape rules nor meta kernels refuse them."""
+    fn = body(raiser, write_input)
+    compiled = jedlik.compile(fn, backend="eager")
+    for _ in range(3):
+        check(observe(compiled, GOOD.clone()), observe(fn, GOOD.clone()))
