@@ -301,25 +301,11 @@ static Status is_inference_mode(Tx *tx, const Args *a, Var **out)
 
 /* -- Overrides -------------------------------------------------------------- */
 
-/* Does a value bring a __torch_function__ of its own? Tensors, parameters and everything without the attribute do not. */
-static Status overrides(Tx *tx, Var *v, bool *yes)
-{
-    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("__torch_function__")), *f;
-    TRY_PTR(name);
-    TRY(var_real(tx, &v));
-    *yes = false;
-    if (v->kind == &kind_tensor || !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-        return ST_OK;
-    TRY(type_lookup(tx, v->type, name, &f));
-    *yes = f != NULL && f != lookup_path(tx, "torch._C", "_disabled_torch_function_impl");
-    return ST_OK;
-}
-
 static Status any_overrides(Tx *tx, Var **v, Py_ssize_t n, Var **out)
 {
     bool found = false;
     for (Py_ssize_t i = 0; i < n && !found; i++)
-        TRY(overrides(tx, v[i], &found));
+        TRY(var_overrides(tx, v[i], &found));
     *out = tx_bool(tx, found);
     return ST_OK;
 }
@@ -344,7 +330,7 @@ static Status is_tensor_like(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor)
         return yes(tx, a, out);
-    TRY(overrides(tx, v, &found));
+    TRY(var_overrides(tx, v, &found));
     *out = tx_bool(tx, found);
     return ST_OK;
 }

@@ -175,13 +175,14 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     if (*real == NULL)
         return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                            v->type->tp_name);
-    if (const_numpy(
-            *real)) { /* to torch they are numbers, but for those who make tensors of data */
-        if (b->from_data)
+    if (const_numpy(*real)) {
+        PyObject *number = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
+        TRY_PTR(number);
+        /* To torch integers and floats are numbers, but for those who make tensors of data; of the others some calls make something else. */
+        if (b->from_data || !(PyLong_CheckExact(number) || PyFloat_CheckExact(number)))
             return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                                v->type->tp_name);
-        *real = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
-        TRY_PTR(*real);
+        *real = number;
     }
     g->obj = *real;
     return ST_OK;

@@ -67,14 +67,17 @@ static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
     return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
 }
 
-/* Equal frozensets may be iterated in different orders: they are not known by value, nor what holds them. */
-static bool has_hidden_order(PyObject *o)
+/* Equal frozensets may be iterated in different orders, and NaNs inside a tuple or frozenset are compared by identity: they
+ * are not known by value, nor what holds them. */
+static bool more_than_value(PyObject *o)
 {
     if (PyFrozenSet_CheckExact(o))
-        return PySet_GET_SIZE(o) > 1;
-    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++)
-        if (has_hidden_order(PyTuple_GET_ITEM(o, i)))
+        return PySet_GET_SIZE(o) > 1 || !key_plain(o);
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++) {
+        PyObject *item = PyTuple_GET_ITEM(o, i);
+        if (key_nan(item) || more_than_value(item))
             return true;
+    }
     return false;
 }
 
@@ -108,7 +111,7 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
         return const_peek(tx, o, out);
     }
     if (const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) &&
-        !has_hidden_order(o) && !opened_for_numbers(tx, o)) {
+        !more_than_value(o) && !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
@@ -301,6 +304,8 @@ static Status wrap_method(Tx *tx, PyObject *o, Source *src, Var **out)
 
 static Status wrap_cell(Tx *tx, PyObject *o, Source *src, Var **out)
 {
+    if (src->kind != SRC_CLOSURE) /* a closure holds nothing else */
+        TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
     return VAR_MAKE(tx, cell, CellVar, Py_TYPE(o), out);
 }
 
