@@ -549,7 +549,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->pure &= !b->risky;
-    n->raises = (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky;
+    n->raises =
+        (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky || b->mixed;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
