@@ -90,6 +90,7 @@ struct Tx {
     VEC(PyObject *) called;      /* wrappers of lru_cache that closed code calls */
     VEC(GenVar *) gens;          /* generators made by the trace */
     VEC(struct WeakVar *) weaks; /* weak references made by the trace */
+    PtrMap weak_to;              /* Var -> the latest of those to it */
     size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
