@@ -97,7 +97,9 @@ struct Tx {
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
-    Frame *top;             /* innermost frame; journalled */
+    VEC(Var *)
+    sole; /* what only the frame of the point holds, and runs code at its end (trace/sole.c) */
+    Frame *top; /* innermost frame; journalled */
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */
