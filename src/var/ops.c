@@ -220,6 +220,14 @@ static bool as_tensor_op(Var *a, Var *b)
     return a->kind == &kind_tensor || b->kind == &kind_tensor;
 }
 
+/* An instance that torch takes for the number it is: a tensor on the left asks none of its methods. */
+static bool number_instance(const Var *v)
+{
+    return var_is_instance(v) && (PyType_IsSubtype(v->type, &PyLong_Type) ||
+                                  PyType_IsSubtype(v->type, &PyFloat_Type) ||
+                                  PyType_IsSubtype(v->type, &PyComplex_Type));
+}
+
 /* Python numbers and strings give way to whatever the other side does. */
 static Status tensor_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 {
@@ -502,6 +510,8 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
     if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
         return tensor_binary(tx, a, b, op, out);
+    if (a->kind == &kind_tensor && number_instance(b))
+        return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
         TRY(try_side(tx, a, b, op, false, out));
         if (*out != tx->notimpl)
@@ -580,6 +590,8 @@ static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
     *out = tx->notimpl;
     if (self->kind == &kind_opaque && stranger(self, other))
         return ST_OK;
+    if (self->kind == &kind_tensor && number_instance(other))
+        return tensor_compare(tx, self, other, op, out);
     if (self->kind->compare == NULL && self->kind != &kind_tensor &&
         self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
