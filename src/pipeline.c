@@ -8,6 +8,7 @@
 #include "cpy/cpy.h"
 #include "emit/emit.h"
 #include "report.h"
+#include "run/point.h"
 #include "torch/failure.h"
 #include "touch.h"
 #include "trace/run.h"
@@ -246,6 +247,29 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
     return COMPILE_ERROR;
 }
 
+/* Turns of loops that may be traced in vain before a code's points are compiled no more: a few loops given up, or long traces
+ * made again and again. */
+enum { MOST_WASTED = 1000000 };
+
+static bool spent(const Point *p)
+{
+    return p->table->wasted > MOST_WASTED && !p->options->fullgraph;
+}
+
+/* What was traced since the last operation is lost if the trace is made once more, came to no graph or was given up in a loop. */
+static void count_waste(Tx *tx, Point *p, bool once_more, CompileResult r)
+{
+    bool given_up = r != COMPILE_ERROR && tx->brk.id == BRK_LOOP_BUDGET;
+    if (!once_more && !given_up && r != COMPILE_NOTHING)
+        return;
+    bool before = spent(p);
+    p->table->wasted += tx->idle;
+    if (spent(p) && !before && tx->root != NULL) {
+        graph_break(tx, BRK_SPENT, "in %U", p->co->co_qualname);
+        report_break(tx);
+    }
+}
+
 CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *slots,
                             int nslots, PyObject *exc, Entry **out)
 {
@@ -254,6 +278,8 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
     if (p->at == 0 && !p->options->fullgraph && !switches.capture_without_tensors &&
         !touch_possible(func, slots, nslots))
         return COMPILE_SKIP;
+    if (spent(p))
+        return COMPILE_PLAIN;
     if (p->entries && p->entries->guards) {
         PyObject *why =
             guards_why(p->entries->guards, (PyObject *)func, slots, nslots, exc);
@@ -264,12 +290,15 @@ CompileResult compile_point(Point *p, PyFunctionObject *func, PyObject *const *s
     }
     Again more = { 0 };
     CompileResult r;
+    bool once_more;
     do {
         r = attempt(&tx, p, func, slots, nslots, exc, &more, out);
         report_steps(tx.steps);
         cache_settle(&tx, r == COMPILE_DONE && !more.at);
+        once_more = more.at || r == COMPILE_AGAIN;
+        count_waste(&tx, p, once_more, r);
         tx_free(&tx);
-    } while (more.at || r == COMPILE_AGAIN);
+    } while (once_more);
     mem_free(more.why.text);
     if (r == COMPILE_ERROR && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear(); /* the program may well have the memory that its trace has not */

@@ -29,13 +29,7 @@ static Status apply_pinned(Tx *tx, ScalarVar *s, char op, Var **out)
 {
     PyObject *o;
     TRY(var_const(tx, &s->v, &o));
-    switch (op) {
-    case 'i': return fold_wrap(tx, PyNumber_Long(o), out);
-    case 'f': return fold_wrap(tx, PyNumber_Float(o), out);
-    case 's': return fold_wrap(tx, PyObject_Str(o), out);
-    case 'a': return fold_wrap(tx, PyNumber_Absolute(o), out);
-    default: return ST_DECLINE;
-    }
+    return fold_wrap(tx, calc_unary(op, o), out);
 }
 
 Status scalar_apply(Tx *tx, ScalarVar *s, char op, Var **out)

@@ -6,6 +6,7 @@
  */
 #include "builtin/help.h"
 #include "cpy/cpy.h"
+#include "trace/torchcall.h"
 #include "var/container.h"
 #include "var/binops.h"
 #include "var/wrap.h"
@@ -287,6 +288,28 @@ static Status pow_(Tx *tx, const Args *a, Var **out)
     return var_binary(tx, base, exp, BINOP_POWER, out);
 }
 
+/* -- math on numbers --------------------------------------------------------- */
+
+/* An expression once the number is known to vary; until then folded, which costs less to check. */
+static Status math_of(Tx *tx, char op, const Args *a, Var **out)
+{
+    Var *v = a->v[0];
+    bool varies = false;
+    TRY(var_real(tx, &v));
+    if (a->n == 1 && v->kind == &kind_scalar) /* log has two now and then */
+        TRY(number_varies(tx, AS(ScalarVar, v)->e, &varies));
+    return varies ? scalar_apply(tx, AS(ScalarVar, v), op, out) : ST_DECLINE;
+}
+
+#define X(op, name)                                                                      \
+    static Status math_##name(Tx *tx, const Args *a, Var **out)                          \
+    {                                                                                    \
+        return math_of(tx, op, a, out);                                                  \
+    }
+EXPR_MATH(X)
+#undef X
+#define MATH_ROW(op, name) { "math." #name, 1, 2, math_##name, NULL },
+
 /* -- math on sequences ------------------------------------------------------- */
 
 static Status prod(Tx *tx, const Args *a, Var **out)
@@ -516,7 +539,7 @@ INDEXED(X)
     { #module "." #name, min, max, indexed_##name, NULL },
 
 const Handler handlers_num[] = {
-    INDEXED(INDEXED_ROW){ "builtins.int", 1, 1, int_, NULL },
+    INDEXED(INDEXED_ROW) EXPR_MATH(MATH_ROW){ "builtins.int", 1, 1, int_, NULL },
     { "builtins.float", 1, 1, float_, NULL },
     { "builtins.bool", 1, 1, bool_, NULL },
     { "builtins.bytes", 1, 1, bytes_, NULL },

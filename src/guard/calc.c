@@ -49,21 +49,41 @@ static PyObject *negation(PyObject *a)
     return PyBool_FromLong(!PyObject_IsTrue(a));
 }
 
+/* The module's own function, for its results and errors to the bit. */
+static PyObject *math_call(PyObject **fn, const char *name, PyObject *a)
+{
+    if (*fn == NULL) {
+        PyObject *math = PyImport_ImportModule("math");
+        *fn = math ? PyObject_GetAttrString(math, name) : NULL;
+        Py_XDECREF(math);
+    }
+    return *fn ? PyObject_CallOneArg(*fn, a) : NULL;
+}
+
+#define X(op, name)                                                                      \
+    static PyObject *math_##name(PyObject *a)                                            \
+    {                                                                                    \
+        static PyObject *fn;                                                             \
+        return math_call(&fn, #name, a);                                                 \
+    }
+EXPR_MATH(X)
+#undef X
+#define MATH_ROW(op, name) { op, "math." #name "(", math_##name },
+
 static const struct {
     char op;
     const char *name;
     PyObject *(*fn)(PyObject *);
-} unaries[] = {
-    { '-', "-", PyNumber_Negative },
-    { '+', "+", PyNumber_Positive },
-    { '~', "~", PyNumber_Invert },
-    { '!', "not ", negation },
-    { 'b', "bool(", truth },
-    { 'i', "int(", PyNumber_Long },
-    { 'f', "float(", PyNumber_Float },
-    { 's', "str(", PyObject_Str },
-    { 'a', "abs(", PyNumber_Absolute },
-};
+} unaries[] = { { '-', "-", PyNumber_Negative },
+                { '+', "+", PyNumber_Positive },
+                { '~', "~", PyNumber_Invert },
+                { '!', "not ", negation },
+                { 'b', "bool(", truth },
+                { 'i', "int(", PyNumber_Long },
+                { 'f', "float(", PyNumber_Float },
+                { 's', "str(", PyObject_Str },
+                { 'a', "abs(", PyNumber_Absolute },
+                EXPR_MATH(MATH_ROW) };
 
 const char *calc_binary_name(int op)
 {

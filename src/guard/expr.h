@@ -14,7 +14,7 @@ typedef enum {
     EX_CONST,
     EX_LEN,   /* len() of the list, tuple, dict, set, str … at a source */
     EX_DIM,   /* dimension `op` of the tensor at a source */
-    EX_UNARY, /* op: '-', '+', '~', '!' (not), 'b' (bool), 'i' (int), 'f' (float), 's' (str), 'a' (abs) */
+    EX_UNARY, /* op: '-', '+', '~', '!' (not), 'b' (bool), 'i' (int), 'f' (float), 's' (str), 'a' (abs), EXPR_MATH */
     EX_BINARY,  /* op: BinaryOp */
     EX_COMPARE, /* op: Py_LT … Py_GE */
 } ExprKind;
@@ -36,6 +36,35 @@ typedef enum {
     BIN_XOR,
     BIN_COUNT
 } BinaryOp;
+
+/* Functions of math that are unary operations: X(op, name). */
+#define EXPR_MATH(X)                                                                     \
+    X('A', acos)                                                                         \
+    X('B', asin)                                                                         \
+    X('C', cos)                                                                          \
+    X('D', degrees)                                                                      \
+    X('E', exp)                                                                          \
+    X('F', floor)                                                                        \
+    X('G', ceil)                                                                         \
+    X('H', cosh)                                                                         \
+    X('I', isinf)                                                                        \
+    X('J', isnan)                                                                        \
+    X('K', isfinite)                                                                     \
+    X('L', log)                                                                          \
+    X('M', log2)                                                                         \
+    X('N', log10)                                                                        \
+    X('O', log1p)                                                                        \
+    X('P', expm1)                                                                        \
+    X('Q', sqrt)                                                                         \
+    X('R', radians)                                                                      \
+    X('S', sin)                                                                          \
+    X('T', tan)                                                                          \
+    X('U', trunc)                                                                        \
+    X('V', fabs)                                                                         \
+    X('W', tanh)                                                                         \
+    X('X', atan)                                                                         \
+    X('Y', sinh)                                                                         \
+    X('Z', erf)
 
 typedef struct Expr Expr;
 struct Expr {

@@ -122,9 +122,10 @@ void *pins_pin(Pins *p, PyObject *obj)
 
 /* -- Keys and members ------------------------------------------------------- */
 
+/* An entry that owned a code object might hang on that one. */
 void *pins_key(Pins *p, PyObject *obj)
 {
-    return key_plain(obj) ? pins_own(p, obj) : pins_pin(p, obj);
+    return key_plain(obj) && !PyCode_Check(obj) ? pins_own(p, obj) : pins_pin(p, obj);
 }
 
 /* A weak reference to obj if that is possible and sensible, else obj. New reference. */

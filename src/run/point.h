@@ -19,7 +19,8 @@ struct PointTable {
         stops; /* copy of co that halts where compiled code can be entered; NULL: no stop */
     bool *stop; /* per instruction: a stop is set */
     int nstops, nlive;
-    Point *at[]; /* per instruction */
+    uint64_t wasted; /* turns of loops that were traced and came to nothing */
+    Point *at[];     /* per instruction */
 };
 
 PointTable *table_of(PyCodeObject *co, Options *o); /* NULL with an exception set */

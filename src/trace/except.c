@@ -486,6 +486,7 @@ Status op_raise_varargs(Tx *tx, Frame *f, const Ins *in)
     TRY(except_handled(tx, &handled));
     if (handled == NULL)
         return raise_type(tx, PyExc_RuntimeError, "No active exception to reraise");
+    TRY(var_real(tx, &handled)); /* what came with the point may not be looked at yet */
     tx->exc = handled;
     return ST_RAISE;
 }

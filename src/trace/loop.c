@@ -9,7 +9,7 @@
 
 /* Work without a graph node, in iterations of a loop; an expression that is kept for the guards counts as several: it costs more and
  * stays. */
-enum { IDLE_BUDGET = 200000, EXPR_WEIGHT = 8, POLL_EVERY = 1 << 14 };
+enum { IDLE_BUDGET = 200000, EXPR_WEIGHT = 8, LOOKS_A_TURN = 16, POLL_EVERY = 1 << 14 };
 
 static const OpFn handlers[OP_COUNT] = {
 #define OP(name, pop, push, operand, handler) [OP_##name] = op_##handler,
@@ -130,6 +130,9 @@ Status tx_worked(Tx *tx, size_t n)
 {
     tx->idle += n + EXPR_WEIGHT * (tx->exprs.n - tx->exprs_seen);
     tx->exprs_seen = tx->exprs.n;
+    size_t turns = (nested_looks - tx->looks_seen) / LOOKS_A_TURN;
+    tx->looks_seen += turns * LOOKS_A_TURN;
+    tx->idle += turns;
     if (tx->idle > IDLE_BUDGET)
         return graph_break(tx, BRK_LOOP_BUDGET, "in %U", tx->top->code->co->co_qualname);
     return ST_OK;

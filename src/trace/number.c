@@ -106,26 +106,41 @@ static bool varied(const Tx *tx)
            number(tx->late->values[id]);
 }
 
-static Status varies(Tx *tx, Expr *e, bool *yes)
+static Status place_of(Tx *tx, Expr *e, PyObject **out)
 {
-    *yes = tx->late && varied(tx);
-    if (tx->late || tx->numbers == NULL || !expr_small(e))
+    Text t = { 0 };
+    expr_print(&t, e, tx->slot_names);
+    *out =
+        tx_hold(tx, t.failed ? PyErr_NoMemory() : PyUnicode_FromString(t.s ? t.s : ""));
+    text_free(&t);
+    return *out ? ST_OK : ST_ERROR;
+}
+
+Status number_varies(Tx *tx, Expr *e, bool *yes)
+{
+    PyObject *place;
+    *yes = false;
+    if (tx->numbers == NULL || !expr_small(e) || (tx->late && *tx->numbers == NULL))
         return ST_OK;
     if (*tx->numbers == NULL)
         *tx->numbers = PyDict_New();
     TRY_PTR(*tx->numbers);
-    Text t = { 0 };
-    expr_print(&t, e, tx->slot_names);
-    PyObject *place =
-        tx_hold(tx, t.failed ? PyErr_NoMemory() : PyUnicode_FromString(t.s ? t.s : ""));
-    text_free(&t);
-    TRY_PTR(place);
+    TRY(place_of(tx, e, &place));
     PyObject *before = PyDict_GetItemWithError(*tx->numbers, place);
-    *yes = before && (before == Py_Ellipsis || !const_same(before, e->value));
+    *yes =
+        before == Py_Ellipsis || (before && !tx->late && !const_same(before, e->value));
     if (PyErr_Occurred() ||
-        ((!before || *yes) &&
+        ((!before || *yes) && !tx->late &&
          PyDict_SetItem(*tx->numbers, place, *yes ? Py_Ellipsis : e->value) < 0))
         return ST_ERROR;
+    return ST_OK;
+}
+
+static Status varies(Tx *tx, Expr *e, bool *yes)
+{
+    if (!tx->late)
+        return number_varies(tx, e, yes);
+    *yes = varied(tx);
     return ST_OK;
 }
 

@@ -18,6 +18,8 @@ Status torch_node(Tx *tx, Node *n, TorchOp op, uint32_t *id);
 Status number_arg(Tx *tx, const char *name, const Args *a, int i, GArg *g,
                   PyObject **real, bool *raises);
 /* tensor: backends are given it as one. */
+/* Has the point met another value of it before? Remembers this one; asked with the same answer by a trace for a graph that failed. */
+Status number_varies(Tx *tx, Expr *e, bool *yes);
 Status number_input(Tx *tx, ScalarVar *s, bool tensor, GArg *arg);
 /* Whether a node that runs the user's Python may be recorded now (open.c). */
 Status open_check(Tx *tx, PyObject *target, bool declared);

@@ -37,6 +37,7 @@ Status tx_init(Tx *tx)
     memset(tx, 0, sizeof *tx);
     arena_init(&tx->arena);
     limits(tx);
+    tx->looks_seen = nested_looks;
     tx->guards.arena = tx->graph.arena = &tx->arena;
     tx->guards.journal = tx->graph.journal = &tx->journal;
     if (sources_init(&tx->sources, &tx->arena) < 0 ||

@@ -153,6 +153,7 @@ struct Tx {
     Var *builtins;        /* DictVar of the builtins module */
     uint64_t steps, idle; /* instructions so far; back-edges since the last graph node */
     size_t exprs_seen;    /* expressions there were at the last back-edge */
+    size_t looks_seen;    /* nested_looks that are counted */
     PyObject *
         unittest; /* globals of unittest.case; None: not loaded; NULL: not looked up yet */
     PyObject *slot_names;

@@ -9,6 +9,7 @@
 #include "builtin/register.h"
 #include "trace/tx.h"
 #include "var/call.h"
+#include "var/consts.h"
 #include "var/func.h"
 #include "var/names.h"
 #include "var/object.h"
@@ -139,6 +140,9 @@ static Status slot_equal(Tx *tx, Var *c, Var *other, Var **out)
         return c->kind->compare ? c->kind->compare(tx, c, other, Py_EQ, out) : ST_DECLINE;
     Var *content = var_content(other);
     *out = tx->notimpl;
+    if ((content == NULL || content->kind != &kind_const) && c->kind == &kind_const &&
+        const_numpy(c->real))
+        return ST_DECLINE; /* it makes arrays of much */
     if (content == NULL)
         return ST_OK;
     if (content->kind != &kind_const && content->kind != &kind_scalar)

@@ -64,9 +64,11 @@ static bool immutable(PyObject *o, int depth, int *work)
         t == &PyUnicode_Type || t == &PyBytes_Type || t == &PyRange_Type ||
         t == &PyCode_Type)
         return true;
-    if (t == &PyTuple_Type || t == &PySlice_Type || t == &PyFrozenSet_Type)
+    if (t == &PyTuple_Type || t == &PySlice_Type || t == &PyFrozenSet_Type) {
+        nested_looks++;
         return depth > 0 && (depth == DEEPEST || --*work > 0) &&
                all_immutable(o, depth - 1, work);
+    }
     if (torch_ready && (t == torch_types.dtype || t == torch_types.device ||
                         t == torch_types.layout || t == torch_types.memory_format))
         return true;
@@ -251,7 +253,11 @@ static Status const_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
     if (*h == -1 && PyErr_Occurred())
         return raise_now(tx);
     *key = plain_number(tx, self->real);
-    return *key ? ST_OK : ST_ERROR;
+    TRY_PTR(*key);
+    if (!key_plain(*key) &&
+        Py_TYPE(*key)->tp_richcompare != PyBaseObject_Type.tp_richcompare)
+        return graph_break(tx, BRK_DYN_KEY, "%s", Py_TYPE(*key)->tp_name);
+    return ST_OK;
 }
 
 static Status const_repr(Tx *tx, Var *self, bool str, Var **out)
@@ -265,6 +271,10 @@ static Status const_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     Var *theirs = other->kind == &kind_object ? AS(ObjectVar, other)->content : NULL;
     richcmpfunc compare = self->type->tp_richcompare;
     *out = tx->notimpl;
+    if (const_numpy(self->real) && other->kind != &kind_scalar &&
+        other->kind != &kind_tensor)
+        return graph_break(tx, BRK_NO_SLOT, "%s compared with %s", self->type->tp_name,
+                           other->type->tp_name);
     if (theirs == NULL || theirs->kind != &kind_const || compare == NULL)
         return ST_OK;
     return const_new(tx, compare(self->real, theirs->real, op), out);

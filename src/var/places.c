@@ -250,12 +250,13 @@ const VarKind kind_super = {
 
 /* -- Objects that are not modelled ------------------------------------------------------ */
 
-/* What the interpreter says of itself, for good: sys.float_info, sys.hash_info … */
+/* Their attributes stay: what the interpreter says of itself (sys.float_info …), annotations (int | None, list[int]). */
 static bool is_fact(PyTypeObject *t)
 {
     static const char *const names[] = { "sys.float_info",   "sys.int_info",
                                          "sys.hash_info",    "sys.thread_info",
-                                         "sys.version_info", "sys.flags" };
+                                         "sys.version_info", "sys.flags",
+                                         "types.UnionType",  "types.GenericAlias" };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(t->tp_name, names[i]) == 0)
             return true;
@@ -288,8 +289,8 @@ static Status opaque_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
         TRY_PTR(f);
         return wrap_pinned(tx, f, NULL, out);
     }
-    if (descr && Py_TYPE(descr) == &PyMemberDescr_Type && self->real && self->src &&
-        is_fact(self->type))
+    if (descr && self->real && self->src && is_fact(self->type) &&
+        (Py_IS_TYPE(descr, &PyMemberDescr_Type) || Py_IS_TYPE(descr, &PyGetSetDescr_Type)))
         return fact(tx, self, name, out);
     if (descr == NULL && self->type->tp_getattro == PyObject_GenericGetAttr &&
         self->type->tp_dictoffset == 0)

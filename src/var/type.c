@@ -100,13 +100,15 @@ Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out)
     return var_real(tx, out); /* its type is asked for: it must not become a descriptor */
 }
 
-/* Where a class attribute of v is found at run time, or NULL: in a class that the trace made, or an object in that of what it made. */
+/* Where a class attribute of v is found at run time, or NULL: in a class that the trace made, or what an entry can refer to weakly in that
+ * of an object that the trace made. */
 static Status classvar_source(Tx *tx, Var *v, PyObject *name, PyObject *value,
                               Source **out)
 {
     PyObject *cls = (PyObject *)v->type;
     *out = NULL;
-    if (v->src == NULL && (!const_immutable(value) || class_made(tx, cls)))
+    bool weakly = PyType_SUPPORTS_WEAKREFS(Py_TYPE(value)) && !const_immutable(value);
+    if (v->src == NULL && (weakly || class_made(tx, cls)))
         return ST_OK;
     Source *t = v->src ? source_get(&tx->sources, SRC_TYPE, v->src, NULL, 0)
                        : source_get(&tx->sources, SRC_CONST, NULL, cls, 0);

@@ -67,14 +67,17 @@ static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
     return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
 }
 
-/* Equal frozensets may be iterated in different orders: they are not known by value, nor what holds them. */
-static bool has_hidden_order(PyObject *o)
+/* Equal frozensets may be iterated in different orders, and NaNs inside a tuple or frozenset are compared by identity: they
+ * are not known by value, nor what holds them. */
+static bool more_than_value(PyObject *o)
 {
     if (PyFrozenSet_CheckExact(o))
-        return PySet_GET_SIZE(o) > 1;
-    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++)
-        if (has_hidden_order(PyTuple_GET_ITEM(o, i)))
+        return PySet_GET_SIZE(o) > 1 || !key_plain(o);
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++) {
+        PyObject *item = PyTuple_GET_ITEM(o, i);
+        if (key_nan(item) || more_than_value(item))
             return true;
+    }
     return false;
 }
 
@@ -101,15 +104,14 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
     }
     if (t == &PyBool_Type || t == &PyLong_Type || t == &PyFloat_Type)
         return wrap_scalar(tx, o, src, out);
-    if (const_object(o) ||
+    if (const_object(o) || t == &PyCode_Type ||
         (torch_ready && (t == torch_types.dtype || t == torch_types.layout ||
                          t == torch_types.memory_format))) {
         TRY(guard_is(&tx->guards, src, o));
         return const_peek(tx, o, out);
     }
-    if (t != &PyCode_Type && const_immutable(o) &&
-        !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) && !has_hidden_order(o) &&
-        !opened_for_numbers(tx, o)) {
+    if (const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) &&
+        !more_than_value(o) && !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
@@ -302,6 +304,8 @@ static Status wrap_method(Tx *tx, PyObject *o, Source *src, Var **out)
 
 static Status wrap_cell(Tx *tx, PyObject *o, Source *src, Var **out)
 {
+    if (src->kind != SRC_CLOSURE) /* a closure holds nothing else */
+        TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
     return VAR_MAKE(tx, cell, CellVar, Py_TYPE(o), out);
 }
 
@@ -462,21 +466,28 @@ Status wrap_pinned(Tx *tx, PyObject *obj, Source *src, Var **out)
     return wrap_any(tx, obj, src, true, out);
 }
 
+/* The program's own, without a place to read it from: the entry does not keep it alive. */
+static Status wrap_found(Tx *tx, PyObject *obj, Var **out)
+{
+    if (const_object(obj))
+        return const_peek(tx, tx_keep(tx, obj), out);
+    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
+    TRY_PTR(src);
+    return wrap_any(tx, obj, src, true, out);
+}
+
 Status wrap_classvar(Tx *tx, PyObject *obj, Source *src, Var **out)
 {
-    return const_immutable(obj) ? const_known(tx, tx_keep(tx, obj), src, out)
-                                : wrap_pinned(tx, obj, src, out);
+    if (const_immutable(obj))
+        return const_known(tx, tx_keep(tx, obj), src, out);
+    return src ? wrap_pinned(tx, obj, src, out) : wrap_found(tx, obj, out);
 }
 
 Status wrap_member(Tx *tx, PyObject *obj, Var **out)
 {
     if (const_immutable(obj))                   /* not tuples of classes and the like */
         return const_known(tx, obj, NULL, out); /* an equal one may come */
-    if (const_object(obj))
-        return const_peek(tx, tx_keep(tx, obj), out);
-    Source *src = source_get(&tx->sources, SRC_CONST, NULL, tx_keep(tx, obj), FOUND);
-    TRY_PTR(src);
-    return wrap_any(tx, obj, src, true, out);
+    return wrap_found(tx, obj, out);
 }
 
 /* -- Asking for the plain value ------------------------------------------------- */

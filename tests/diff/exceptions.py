@@ -397,3 +397,89 @@ def refused_numbers(x, k):
     except RuntimeError as e:
         LOG.append(str(e))
     return x.clone()
+
+
+# -- A bare `raise` of what a caller handles -----------------------------------------------
+
+
+def again():
+    raise
+
+
+def again_caught(kind):
+    try:
+        again()
+    except kind as e:
+        return type(e).__name__, e.args
+
+
+def again_in_with(kind):
+    with Suppressed(kind):
+        again()
+    return "suppressed"
+
+
+class Suppressed:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, e, tb):
+        return kind is not None and issubclass(kind, self.kind)
+
+
+class RaisesAgain:
+    """Whoever asks it for something gets what is being handled, and only some kinds of it end the question."""
+    value = property(lambda self: again())
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        raise
+
+    def __len__(self):
+        raise
+
+    def __getattr__(self, name):
+        raise
+
+
+def yields_again():
+    yield 1
+    raise
+
+
+@program(*[lambda k=k: (T(3), k) for k in (TypeError, KeyError, StopIteration, AttributeError)], graphs=0)
+def raised_again_by_a_callee(x, kind):
+    out = []
+    for f in (lambda: again_caught(kind), lambda: again_in_with(kind), lambda: again_caught(LookupError), lambda: list(RaisesAgain()),
+              lambda: hasattr(RaisesAgain(), "value"), lambda: getattr(RaisesAgain(), "gone", 7), lambda: len(RaisesAgain()),
+              lambda: list(yields_again()), lambda: next(iter(RaisesAgain()), 8), lambda: max(RaisesAgain(), default=9)):
+        try:
+            try:
+                raise kind("outer")
+            except kind:
+                out.append(f())
+        except Exception as e:
+            out.append((type(e).__name__, str(e), type(e.__context__).__name__, type(e.__cause__).__name__))
+    return x + 1, out
+
+
+@program(*[lambda k=k: (T(3), k) for k in (TypeError, StopIteration)])
+def nothing_left_to_raise_again(x, kind):
+    out = []
+    try:
+        try:
+            raise kind("outer")
+        except kind:
+            again()
+    except kind as e:
+        out.append(e.args)
+    try:
+        again()
+    except RuntimeError as e:
+        out.append((str(e), e.__context__))
+    return x + 1, out

@@ -110,6 +110,58 @@ def test_parameters_of_an_optimizer(make):
     assert all(gone(refs))
 
 
+# -- What classes hold -------------------------------------------------------------------
+
+
+def thing(o=None):
+    return 6
+
+
+class Described:
+    def __get__(self, o, cls):
+        return 7
+
+    __slots__ = ("__weakref__",)
+
+
+VALUES = {"function": lambda: thing_again(), "property": lambda: property(thing_again()), "static": lambda: staticmethod(thing_again()),
+          "class": lambda: classmethod(thing_again()), "object": Plain, "made": lambda: type("Made", (), {}), "descriptor": Described,
+          "module": lambda: torch.nn.Linear(1, 1)}
+READS = {"new": lambda cls, o: cls().value, "existing": lambda cls, o: o.value, "of_the_class": lambda cls, o: cls.value,
+         "asked": lambda cls, o: (hasattr(cls(), "value"), getattr(cls(), "value", None) is None), "asked_existing": lambda cls, o: getattr(o, "value", None),
+         "by_super": lambda cls, o: super(cls, cls()).value}
+
+
+def thing_again():
+    return type(thing)(thing.__code__, {})
+
+
+def kept_of(value):
+    """The object that a class attribute leads to, if that can be referred to weakly."""
+    return weakref.ref(getattr(value, "fget", None) or getattr(value, "__func__", None) or value)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("read", READS)
+def test_values_of_classes(kind, read, monkeypatch):
+    """A class attribute that is deleted, or whose class goes, is not held by what was compiled while it was there."""
+    for name in ("capture_without_tensors", "keep_empty_graphs"):
+        monkeypatch.setattr(jedlik.config, name, True)
+    below = type("Below", (), {"value": VALUES[kind]()})
+    cls = type("Holder", (below,), {} if read == "by_super" else {"value": VALUES[kind]()})
+    held = below if read == "by_super" else cls
+    ref = kept_of(vars(held)["value"])
+    try:
+        for n in range(12):
+            _engine.set_config("break_at", n)
+            c, o = jedlik.compile(lambda cls, o: (READS[read](cls, o), 1)[1], backend="eager"), cls()
+            assert c(cls, o) == c(cls, o) == 1
+    finally:
+        _engine.set_config("break_at", 0)
+    del held.value, o
+    assert all(gone([ref]))
+
+
 # -- Cut anywhere --------------------------------------------------------------------------
 
 
@@ -146,7 +198,21 @@ def object_in_its_own_dict():
     return ref() is None
 
 
-@pytest.mark.parametrize("f", [class_in_a_ring, object_in_its_own_set, object_in_its_own_dict])
+def method_of_a_class():
+    class C:
+        def method(self):
+            return 6
+
+    o = C()
+    told = []
+    ref = weakref.WeakMethod(o.method, told.append)
+    six = o.method()
+    del C.method
+    gc.collect()
+    return ref() is None and len(told) == 1 and six == 6
+
+
+@pytest.mark.parametrize("f", [method_of_a_class, class_in_a_ring, object_in_its_own_set, object_in_its_own_dict])
 def test_cut_anywhere(f, monkeypatch):
     for name in ("capture_without_tensors", "keep_empty_graphs", "capture_class_bodies"):
         monkeypatch.setattr(jedlik.config, name, True)

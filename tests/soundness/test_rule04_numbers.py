@@ -196,3 +196,117 @@ def test_a_graph_that_fails_with_a_number_goes_on_where_it_was():
                 s, x = S(), torch.arange(4.)
                 out.append([*f(s, x, n, torch.tensor([i])), x, s.seen])
             assert same(*out), (n, i)
+
+
+MATH = ("acos asin atan ceil cos cosh degrees erf exp expm1 fabs floor isfinite isinf isnan log log10 log1p log2 radians sin sinh sqrt tan tanh "
+        "trunc").split()
+MATH_VALUES = [0.1, 0.2, 0.9, -0.5, math.inf, math.nan, -math.inf, 1e308, 0.0, -0.0, 2, True, -1, 10**400, "a", None, 0.3]
+
+
+class Holder:
+    v = last = None
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("name", MATH)
+def test_math_of_a_number_that_varies(name, backend):
+    """Results, types and errors are those of math, in whatever order the values come."""
+    fn = getattr(math, name)
+
+    def step(s, x):
+        s.last = fn(s.v)
+        return x * s.last + 1, s.last, fn(s.v) == s.last
+    for values in (MATH_VALUES, MATH_VALUES[::-1]):
+        s, jedlik_step = Holder(), jedlik.compile(step, backend=backend)
+        for s.v in values:
+            seen = []
+            for f in (step, jedlik_step):
+                s.last = None
+                seen.append((run(f, s, torch.ones(2, dtype=torch.float64)), s.last))
+            assert same(*seen), s.v
+
+
+def test_math_with_a_base_and_of_objects():
+    class Half:
+        def __float__(self):
+            return 0.5
+
+    def fn(x, n, base):
+        return x * math.log(n, base) + math.pow(n, base), math.sqrt(Half()), math.hypot(n, base)
+    compiled = jedlik.compile(fn, backend="eager")
+    for n, base in ((2.0, 3), (3.0, 3), (3.0, 2.5), (7, 10), (-1.0, 3), (8.0, 2)):
+        assert same(run(compiled, torch.ones(2), n, base), run(fn, torch.ones(2), n, base)), (n, base)
+
+
+@pytest.mark.parametrize("name", ["cos", "exp", "sqrt"])
+def test_math_of_a_counter_compiles_no_more(name):
+    """A constant is pinned, a number that grows becomes an expression."""
+    fn = getattr(math, name)
+
+    def step(s, x):
+        s.v += 1
+        return x * (1 + fn(s.v / 10)) + fn(s.last)
+    s, compiled = Holder(), jedlik.compile(step, backend="eager")
+    s.v, s.last, graphs = 0, 4.0, []
+    for k in range(10):
+        before, v = jedlik.stats()["graphs"], s.v
+        y = compiled(s, torch.ones(2))
+        graphs.append(jedlik.stats()["graphs"] - before)
+        s.v = v
+        assert same(y, step(s, torch.ones(2)))
+    assert sum(graphs) <= 3 and not any(graphs[4:]), graphs
+
+
+def schedulers(opt):
+    lr = torch.optim.lr_scheduler
+    return {"cosine": lambda: lr.CosineAnnealingLR(opt, 20), "exponential": lambda: lr.ExponentialLR(opt, 0.9),
+            "lambda": lambda: lr.LambdaLR(opt, lambda k: 0.5 * (1 + math.cos(math.pi * k / 20))),
+            "polynomial": lambda: lr.PolynomialLR(opt, 30, 2.0), "cosine restarts": lambda: lr.CosineAnnealingWarmRestarts(opt, 20)}
+
+
+@pytest.mark.parametrize("kind", list(schedulers(None)))
+def test_schedulers_in_the_compiled_function(kind):
+    results, graphs = [], []
+    for compile_it in (False, True):
+        torch.manual_seed(0)
+        p = torch.randn(3, requires_grad=True)
+        opt = torch.optim.SGD([p], lr=0.1, momentum=0.9)
+        sched = schedulers(opt)[kind]()
+
+        def step():
+            opt.step()
+            sched.step()
+            return sched.get_last_lr()
+        run_step, rates = jedlik.compile(step, backend="eager") if compile_it else step, []
+        for k in range(10):
+            p.grad = 0.5 * p.detach()
+            before = jedlik.stats()["graphs"]
+            rates.append(run_step())
+            graphs.append(jedlik.stats()["graphs"] - before)
+        results.append((p.detach().clone(), rates))
+    assert same(*results) and not any(graphs[15:]), graphs
+
+
+def test_a_graph_that_fails_with_math_of_a_number_goes_on_where_it_was():
+    class S:
+        def __init__(self, v):
+            self.v, self.seen = v, []
+
+    def fn(s, x, i):
+        s.seen.append(math.exp(s.v))
+        x.mul_(math.cos(s.v))
+        y = x * math.sqrt(s.v)
+        try:
+            z = y[i]
+        except IndexError:
+            s.seen.append("caught")
+            z = y * math.sin(s.v)
+        return z, x + math.sin(s.v)
+    for backend in ("eager", counting([], True)):
+        compiled = jedlik.compile(fn, backend=backend)
+        for v, i in ((2.0, 0), (3.0, 9), (4.0, 1), (5.0, 9), (2.0, 9), (-1.0, 0), (3.0, 0)):
+            out = []
+            for f in (compiled, fn):
+                s, x = S(v), torch.arange(4.)
+                out.append([run(f, s, x, torch.tensor([i])), x, s.seen])
+            assert same(*out), (v, i)

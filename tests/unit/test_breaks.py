@@ -3,6 +3,7 @@ a reason and a hint; the program's results stay those of plain Python; fullgraph
 import ctypes
 import decimal
 import inspect
+import itertools
 import pathlib
 import re
 import sys
@@ -410,7 +411,29 @@ def test_forced():
     assert jedlik.stats()["breaks"].get("FORCED", 0) > before
 
 
+def test_spent():
+    """Traces that are long and come to nothing are given up for the whole code, and that is told once."""
+    loop = """
+    walk = itertools.combinations(range(20), 3)
+    x = x + 1
+    for k in range(250_000):
+        total = k + 1
+    x = x * len(list(walk)) / total
+"""
+    space = {"itertools": itertools}
+    exec(compile("def f(x):" + 6 * loop + "    return x", "spent.py", "exec"), space)
+    f = space["f"]
+    told = jedlik.explain(f)(X)
+    assert torch.equal(told.result, f(X))
+    spent = [b for b in told.breaks if b.id == "SPENT"]
+    assert len(spent) == 1 and spent[0].reason.endswith("in f") and spent[0].hint and "spent.py:" in spent[0].place
+    compiled = jedlik.compile(f, backend="eager")
+    compiled(X)
+    before = jedlik.stats()["instructions"]
+    assert torch.equal(compiled(X.double()), f(X.double())) and jedlik.stats()["instructions"] == before
+
+
 def test_every_row_has_a_program():
     table = pathlib.Path(__file__).parents[2] / "src/base/breaks.def"
     rows = re.findall(r"^BREAK\((\w+),", table.read_text(), flags=re.M)
-    assert set(rows) == {id for _, id, _ in PROGRAMS.values()} | {"UNCAUGHT", "MODE", "FORCED"}
+    assert set(rows) == {id for _, id, _ in PROGRAMS.values()} | {"UNCAUGHT", "MODE", "FORCED", "SPENT"}
