@@ -5,6 +5,7 @@
  * result, whose structure and metadata come from running the call on meta tensors. Calls that give no tensor (sizes, flags)
  * are answered without a node.
  */
+#include "cpy/cpy.h"
 #include "trace/run.h"
 #include "torch/failure.h"
 #include "torch/rules.h"
@@ -52,6 +53,7 @@ typedef struct Build {
     bool numbers;    /* may be inputs of the graph: the operation is torch's own */
     bool risky;      /* a number of whatever value, with which it may raise */
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
+    bool in_python;  /* the operation is a function written in Python */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
     bool ruled;      /* a shape rule has answered */
@@ -178,8 +180,9 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     if (const_numpy(*real)) {
         PyObject *number = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
         TRY_PTR(number);
-        /* To torch integers and floats are numbers, but for those who make tensors of data; of the others some calls make something else. */
-        if (b->from_data || !(PyLong_CheckExact(number) || PyFloat_CheckExact(number)))
+        /* To torch's C code integers and floats are numbers, but for those who make tensors of data; of the others some calls make something else. */
+        if (b->from_data || b->in_python ||
+            !(PyLong_CheckExact(number) || PyFloat_CheckExact(number)))
             return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                                v->type->tp_name);
         *real = number;
@@ -188,10 +191,23 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     return ST_OK;
 }
 
+/* Does a class compute and compare as the built-in one that its instances hold? C code takes their content; Python asks them. */
+static bool computes_as(PyTypeObject *type, PyTypeObject *base)
+{
+    return type->tp_richcompare == base->tp_richcompare &&
+           (base->tp_as_number == NULL || memcmp(type->tp_as_number, base->tp_as_number,
+                                                 sizeof *base->tp_as_number) == 0);
+}
+
 static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
 {
+    bool overrides;
+    TRY(var_overrides(b->tx, v, &overrides));
     Var *c = AS(ObjectVar, v)->content;
-    if (c && (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list))
+    bool held =
+        !overrides && c &&
+        (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list);
+    if (held && (!b->in_python || computes_as(v->type, c->type)))
         return tree(b, c, g, real);
     return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
 }
@@ -698,6 +714,14 @@ static bool takes_data(const char *name)
            strcmp(name, "asarray") == 0;
 }
 
+/* Functions of torch and methods of tensors. */
+static bool in_python(PyObject *target)
+{
+    PyObject *f =
+        PyUnicode_Check(target) ? cpy_type_lookup(torch_types.tensor, target) : target;
+    return f != NULL && PyFunction_Check(f);
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out)
 {
@@ -713,6 +737,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
             return st;
     }
     b.from_data = takes_data(target_name(tx, target));
+    b.in_python = in_python(target);
     b.numbers = !op.user;
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));
