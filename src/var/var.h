@@ -176,9 +176,16 @@ typedef struct MethodVar {
 } MethodVar;
 
 typedef struct BuiltinVar {
-    Var v;     /* real: the builtin, method descriptor, wrapper descriptor … */
-    Var *self; /* bound: what it is bound to; NULL: none */
+    Var v;           /* real: the builtin, method descriptor, wrapper descriptor … */
+    Var *self;       /* bound: what it is bound to; NULL: none */
+    PyObject *descr; /* of a bound method that existed: the method's descriptor; else NULL */
 } BuiltinVar;
+
+/* What is called, with self in front if there is one. */
+static inline PyObject *builtin_callable(const BuiltinVar *b)
+{
+    return b->descr ? b->descr : b->v.real;
+}
 
 typedef struct ModuleVar {
     Var v;
