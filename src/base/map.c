@@ -4,6 +4,8 @@
  * The index holds positions of deleted entries too until it grows: a hole matches nothing,
  * so that a probe walks over it. Growth makes new blocks; the old ones stay for a rewind.
  */
+#include <math.h>
+
 #include "base/map.h"
 
 enum { FIRST_SLOTS = 8, PLAIN_DEPTH = 20, PLAIN_NESTED = 4096 };
@@ -42,6 +44,14 @@ static bool by_identity(PyObject *o)
            t->tp_hash == PyBaseObject_Type.tp_hash;
 }
 
+bool key_nan(PyObject *o)
+{
+    if (PyFloat_Check(o))
+        return isnan(PyFloat_AS_DOUBLE(o));
+    Py_complex *c = PyComplex_Check(o) ? &((PyComplexObject *)o)->cval : NULL;
+    return c && (isnan(c->real) || isnan(c->imag));
+}
+
 static bool plain(PyObject *o, int depth, int *work);
 
 static bool all_plain(PyObject *o, int depth, int *work)
@@ -60,10 +70,12 @@ static bool all_plain(PyObject *o, int depth, int *work)
 
 static bool plain(PyObject *o, int depth, int *work)
 {
-    if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
-        PyBool_Check(o) || o == Py_None || PyBytes_CheckExact(o) || o == Py_Ellipsis ||
-        PyComplex_CheckExact(o) || PyRange_Check(o) || PyCode_Check(o) || by_value(o))
+    if (PyUnicode_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) ||
+        o == Py_None || PyBytes_CheckExact(o) || o == Py_Ellipsis || PyRange_Check(o) ||
+        PyCode_Check(o) || by_value(o))
         return true;
+    if (PyFloat_CheckExact(o) || PyComplex_CheckExact(o))
+        return !key_nan(o);
     if (depth == 0)
         return false;
     if (!PyTuple_CheckExact(o) && !PyFrozenSet_CheckExact(o))

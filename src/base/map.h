@@ -27,9 +27,11 @@ typedef struct KeyMap {
 } KeyMap;
 
 /* Exact built-in constants, and tuples and frozensets of them and of what goes by identity: the keys that may be equal
- * without being identical. All others are equal only to themselves here; a key with an __eq__
+ * without being identical. All others are equal only to themselves here, NaNs too; a key with an __eq__
  * of its own must not come in. */
 bool key_plain(PyObject *key);
+/* A float or complex number that is not equal to itself. */
+bool key_nan(PyObject *key);
 /* Containers that constants are nested in and that were looked through so far, by whomever: work that no instruction shows. */
 extern size_t nested_looks;
 /* Counts values of this type among the constants: they never change, and hashing and comparing them runs C code alone. */

@@ -49,3 +49,23 @@ int set_assume(PyObject *into, PyObject *from)
     Py_DECREF(b);
     return 0;
 }
+
+int set_swap(PyObject *set, PyObject *const *objects, Py_ssize_t n)
+{
+    PyObject *by_key = PyDict_New(), *own;
+    bool ok = by_key != NULL;
+    for (Py_ssize_t i = 0; ok && i < n; i++)
+        ok = PyDict_SetItem(by_key, objects[i], objects[i]) == 0;
+    PySetObject *s = (PySetObject *)set;
+    for (Py_ssize_t i = 0; ok && i <= s->mask; i++) {
+        setentry *at = &s->table[i];
+        if (at->key == NULL || at->key == _PySet_Dummy)
+            continue;
+        own = _PyDict_GetItem_KnownHash(by_key, at->key, at->hash);
+        if (own != NULL)
+            Py_SETREF(at->key, Py_NewRef(own));
+        ok = own != NULL || !PyErr_Occurred();
+    }
+    Py_XDECREF(by_key);
+    return ok ? 0 : -1;
+}

@@ -12,4 +12,7 @@ PyObject *set_twin(PyObject *from, bool frozen);
 /* `into`, a set of whatever class, drops what it has and gets such a table. -1: an exception is set. */
 int set_assume(PyObject *into, PyObject *from);
 
+/* Each member that is equal to one of the n objects gives way to that, in its place. -1: an exception is set. */
+int set_swap(PyObject *set, PyObject *const *objects, Py_ssize_t n);
+
 #endif

@@ -292,10 +292,25 @@ static Status copies_as_class(Tx *tx, Var *v, bool *yes)
     return ST_OK;
 }
 
-static Status copies_plainly(Tx *tx, Var *v, bool *yes)
+/* What C code asks the object itself, in its order: a __getattribute__ of the program's answers, and has to answer as object's would. */
+static Status answers_plainly(Tx *tx, Var *v)
 {
-    TRY(copies_as_class(tx, v, yes));
-    return *yes ? inherited(tx, v->type, "__getattribute__", yes) : ST_OK;
+    static const char *const asked[] = { "__reduce__", "__getstate__" };
+    bool plain;
+    TRY(inherited(tx, v->type, "__getattribute__", &plain));
+    for (size_t i = 0; !plain && i < COUNT_OF(asked); i++) {
+        PyObject *name = tx_hold(tx, PyUnicode_InternFromString(asked[i]));
+        Var *got;
+        TRY_PTR(name);
+        TRY(var_getattr(tx, v, name, &got));
+        TRY(var_real(tx, &got));
+        if (got->kind != &kind_builtin || AS(BuiltinVar, got)->self != v ||
+            got->real != paths_class_entry(&PyBaseObject_Type, asked[i]))
+            return graph_break(tx, BRK_UNKNOWN_CALL,
+                               "copy of an object whose __getattribute__ gives %s",
+                               asked[i]);
+    }
+    return ST_OK;
 }
 
 /* object.__reduce_ex__(self, 2 and up), as reduce_newobj gives it: (copyreg.__newobj__, (cls,), __dict__ or None, None, None). */
@@ -306,13 +321,14 @@ static Status object_reduce_ex(Tx *tx, const Args *a, Var **out)
     DictVar *d;
     bool yes;
     TRY(var_real(tx, &v));
-    TRY(copies_plainly(tx, v, &yes));
+    TRY(copies_as_class(tx, v, &yes));
     PyObject *newobj = lookup_path(tx, "copyreg", "__newobj__");
     if (!yes || newobj == NULL)
         return ST_DECLINE;
     TRY(var_index(tx, a->v[1], &protocol));
     if (protocol < 2)
         return ST_DECLINE;
+    TRY(answers_plainly(tx, v));
     TRY(attrs_of(tx, v, &d));
     TRY(dict_count(tx, d, &n));
     TRY(wrap_pinned(tx, newobj, NULL, &part[0]));

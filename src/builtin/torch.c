@@ -26,17 +26,26 @@ static Status none(Tx *tx, const Args *a, Var **out)
     return returns(tx, tx_none(tx), out);
 }
 
-/* True, as stock says while it captures; but nn.Transformer would then leave its fused path and give other numbers than it does
- * plainly. */
-static Status is_compiling(Tx *tx, const Args *a, Var **out)
+static bool ends_with(PyObject *name, const char *end)
 {
-    static const char file[] = "torch/nn/modules/transformer.py";
-    PyObject *name = tx->top ? tx->top->code->co->co_filename : NULL;
     Py_ssize_t n = 0;
     const char *s = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
-    bool fused =
-        s && n > (Py_ssize_t)sizeof file && strcmp(s + n - (sizeof file - 1), file) == 0;
-    return returns(tx, tx_bool(tx, !fused), out);
+    Py_ssize_t m = (Py_ssize_t)strlen(end);
+    PyErr_Clear();
+    return s && n > m && strcmp(s + n - m, end) == 0;
+}
+
+/* True, as stock says while it captures; but nn.Transformer would then leave its fused path and give other numbers than it does
+ * plainly, and a module's hooks with always_call would not run where its forward raises. */
+static Status is_compiling(Tx *tx, const Args *a, Var **out)
+{
+    static const char *const plain[] = { "torch/nn/modules/transformer.py",
+                                         "torch/nn/modules/module.py" };
+    PyObject *file = tx->top ? tx->top->code->co->co_filename : NULL;
+    bool answer = true;
+    for (size_t i = 0; i < COUNT_OF(plain); i++)
+        answer &= !ends_with(file, plain[i]);
+    return returns(tx, tx_bool(tx, answer), out);
 }
 
 /* -- Grad mode -------------------------------------------------------------- */
@@ -301,25 +310,11 @@ static Status is_inference_mode(Tx *tx, const Args *a, Var **out)
 
 /* -- Overrides -------------------------------------------------------------- */
 
-/* Does a value bring a __torch_function__ of its own? Tensors, parameters and everything without the attribute do not. */
-static Status overrides(Tx *tx, Var *v, bool *yes)
-{
-    PyObject *name = tx_hold(tx, PyUnicode_InternFromString("__torch_function__")), *f;
-    TRY_PTR(name);
-    TRY(var_real(tx, &v));
-    *yes = false;
-    if (v->kind == &kind_tensor || !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-        return ST_OK;
-    TRY(type_lookup(tx, v->type, name, &f));
-    *yes = f != NULL && f != lookup_path(tx, "torch._C", "_disabled_torch_function_impl");
-    return ST_OK;
-}
-
 static Status any_overrides(Tx *tx, Var **v, Py_ssize_t n, Var **out)
 {
     bool found = false;
     for (Py_ssize_t i = 0; i < n && !found; i++)
-        TRY(overrides(tx, v[i], &found));
+        TRY(var_overrides(tx, v[i], &found));
     *out = tx_bool(tx, found);
     return ST_OK;
 }
@@ -344,7 +339,7 @@ static Status is_tensor_like(Tx *tx, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     if (v->kind == &kind_tensor)
         return yes(tx, a, out);
-    TRY(overrides(tx, v, &found));
+    TRY(var_overrides(tx, v, &found));
     *out = tx_bool(tx, found);
     return ST_OK;
 }

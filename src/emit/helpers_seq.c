@@ -124,7 +124,7 @@ static int set_step(PyObject *set, char what, PyObject *item)
 }
 
 /* steps: bytes, '=' makes it the next item's twin, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
- * next item, a set or dict. */
+ * next item, a set or dict. Items that are left take the places of members that are equal to them. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     const char *steps = PyBytes_AS_STRING(a[1]);
@@ -134,7 +134,8 @@ PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
         if (set_step(a[0], steps[i], takes ? *item++ : NULL) < 0)
             return NULL;
     }
-    return Py_NewRef(a[0]);
+    Py_ssize_t left = a + n - item;
+    return left && set_swap(a[0], item, left) < 0 ? NULL : Py_NewRef(a[0]);
 }
 
 PyObject *do_copy_set(PyObject *m, PyObject *const *a, Py_ssize_t n)

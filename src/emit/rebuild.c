@@ -241,7 +241,14 @@ Status build_proxy(Emit *e, Item *it)
 
 /* -- Sets ------------------------------------------------------------------------------------------ */
 
-/* What replay_set does, and with which items: the log; then what goes by identity and so is in no shadow. */
+/* A member for which the shadow has an equal object: the number that an enumeration's member is, that a scalar has now. */
+static bool stood_in(const SetVar *s, const KeyEntry *k)
+{
+    return s->v.real == NULL && k->key != NULL && ((Var *)k->value)->real != k->key;
+}
+
+/* What replay_set does, and with which items: the log; then what goes by identity and so is in no shadow; and, without
+ * a step, the members themselves where the shadow has equal ones. */
 Status emit_set_steps(Emit *e, Var *v, PyObject **steps, Var ***items, int *n)
 {
     SetVar *s = AS(SetVar, v);
@@ -262,6 +269,9 @@ Status emit_set_steps(Emit *e, Var *v, PyObject **steps, Var ***items, int *n)
             what[count++] = '+';
             (*items)[(*n)++] = k->value;
         }
+    for (size_t i = 0; s->shadow && (k = keymap_next(&s->items, &i));)
+        if (stood_in(s, k))
+            (*items)[(*n)++] = k->value;
     *steps = tx_hold(e->tx, PyBytes_FromStringAndSize(what, (Py_ssize_t)count));
     return *steps ? ST_OK : ST_ERROR;
 }
@@ -299,7 +309,8 @@ static Status put_set(Emit *e, Item *it)
     PyObject *steps;
     Var **items;
     int n;
-    if (s->blurred && s->items.n > 1)
+    if (s->blurred && s->items.n > 1 &&
+        e->tx->late == NULL) /* a late trace runs once, on the tables it has seen */
         return graph_break(e->tx, BRK_REBUILD,
                            "a set whose order depends on its hidden history");
     if (it->shell)

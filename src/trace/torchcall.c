@@ -5,6 +5,7 @@
  * result, whose structure and metadata come from running the call on meta tensors. Calls that give no tensor (sizes, flags)
  * are answered without a node.
  */
+#include "cpy/cpy.h"
 #include "trace/run.h"
 #include "torch/failure.h"
 #include "torch/rules.h"
@@ -52,6 +53,7 @@ typedef struct Build {
     bool numbers;    /* may be inputs of the graph: the operation is torch's own */
     bool risky;      /* a number of whatever value, with which it may raise */
     bool from_data;  /* takes dtypes from its data: torch.tensor and the like */
+    bool in_python;  /* the operation is a function written in Python */
     unsigned unsure; /* UNSURE_…: of a tensor argument */
     bool vague;      /* a tensor argument is */
     bool ruled;      /* a shape rule has answered */
@@ -175,22 +177,37 @@ static Status const_arg(Build *b, Var *v, GArg *g, PyObject **real)
     if (*real == NULL)
         return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                            v->type->tp_name);
-    if (const_numpy(
-            *real)) { /* to torch they are numbers, but for those who make tensors of data */
-        if (b->from_data)
+    if (const_numpy(*real)) {
+        PyObject *number = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
+        TRY_PTR(number);
+        /* To torch's C code integers and floats are numbers, but for those who make tensors of data; of the others some calls make something else. */
+        if (b->from_data || b->in_python ||
+            !(PyLong_CheckExact(number) || PyFloat_CheckExact(number)))
             return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s",
                                v->type->tp_name);
-        *real = tx_hold(b->tx, PyObject_CallMethod(*real, "item", NULL));
-        TRY_PTR(*real);
+        *real = number;
     }
     g->obj = *real;
     return ST_OK;
 }
 
+/* Does a class compute and compare as the built-in one that its instances hold? C code takes their content; Python asks them. */
+static bool computes_as(PyTypeObject *type, PyTypeObject *base)
+{
+    return type->tp_richcompare == base->tp_richcompare &&
+           (base->tp_as_number == NULL || memcmp(type->tp_as_number, base->tp_as_number,
+                                                 sizeof *base->tp_as_number) == 0);
+}
+
 static Status object_arg(Build *b, Var *v, GArg *g, PyObject **real)
 {
+    bool overrides;
+    TRY(var_overrides(b->tx, v, &overrides));
     Var *c = AS(ObjectVar, v)->content;
-    if (c && (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list))
+    bool held =
+        !overrides && c &&
+        (c->kind == &kind_const || c->kind == &kind_tuple || c->kind == &kind_list);
+    if (held && (!b->in_python || computes_as(v->type, c->type)))
         return tree(b, c, g, real);
     return graph_break(b->tx, BRK_TORCH_CALL, "an argument of type %s", v->type->tp_name);
 }
@@ -326,6 +343,20 @@ static const char *target_name(Tx *tx, PyObject *target)
     return s ? s : "?";
 }
 
+/* x[i] = v takes fewer numbers of numpy's than calls do. */
+static Status check_stored(Tx *tx, Var *v)
+{
+    PyObject *o;
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_const)
+        return ST_OK;
+    TRY(var_const(tx, v, &o));
+    return o && const_numpy(o) && !PyFloat_Check(o)
+               ? graph_break(tx, BRK_TORCH_CALL, "an argument of type %s",
+                             v->type->tp_name)
+               : ST_OK;
+}
+
 static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
 {
     Tx *tx = b->tx;
@@ -338,6 +369,8 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     if (n->args == NULL || *reals == NULL)
         return ST_ERROR;
     const char *name = b->numbers ? target_name(tx, n->target) : "";
+    if (a->n > 2 && strstr(target_name(tx, n->target), "setitem"))
+        TRY(check_stored(tx, a->v[2]));
     for (int i = 0; i < total; i++) {
         Status st = b->numbers
                         ? number_arg(tx, name, a, i, &n->args[i], &(*reals)[i], &b->risky)
@@ -460,6 +493,21 @@ static bool only_casts(Tx *tx, const Node *n)
     return true;
 }
 
+/* Kernels refuse some dimensions without elements, and the nuclear norm of what is not finite. */
+static bool picky(const Build *b, const Node *n)
+{
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        if (meta_read(AS(TensorVar, b->metas[i])->meta, &m) && m.numel == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < n->nargs + n->nkw; i++)
+        if (n->args[i].tag == GA_CONST && PyUnicode_Check(n->args[i].obj) &&
+            PyUnicode_CompareWithASCIIString(n->args[i].obj, "nuc") == 0)
+            return true;
+    return false;
+}
+
 /* Numbers beyond the dtypes of the call's tensors, its dtype arguments, or the default dtype if there are neither. */
 static bool beyond(const Build *b, const Node *n)
 {
@@ -540,6 +588,10 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (!n->raises && lax(b, n, op) && !only_casts(tx, n)) {
+        n->raises = true;
+        n->pure = false;
+    }
+    if (picky(b, n)) {
         n->raises = true;
         n->pure = false;
     }
@@ -697,6 +749,14 @@ static bool takes_data(const char *name)
            strcmp(name, "asarray") == 0;
 }
 
+/* Functions of torch and methods of tensors. */
+static bool in_python(PyObject *target)
+{
+    PyObject *f =
+        PyUnicode_Check(target) ? cpy_type_lookup(torch_types.tensor, target) : target;
+    return f != NULL && PyFunction_Check(f);
+}
+
 Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args *a,
                   Var **out)
 {
@@ -712,6 +772,7 @@ Status torch_call(Tx *tx, PyObject *target, bool method, TorchOp op, const Args 
             return st;
     }
     b.from_data = takes_data(target_name(tx, target));
+    b.in_python = in_python(target);
     b.numbers = !op.user;
     TRY(build_args(&b, a, &n, &reals));
     TRY(infer(&b, &n, reals, &result, &device));

@@ -281,11 +281,6 @@ static Status ba_binary(Tx *tx, Var *self, Var *other, int op, bool reflected, V
     return ST_OK;
 }
 
-static Status ba_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
-{
-    return raise_type(tx, PyExc_TypeError, "unhashable type: 'bytearray'");
-}
-
 static Status ba_repr(Tx *tx, Var *self, bool str, Var **out)
 {
     PyObject *real = bytearray_real(tx, self);
@@ -306,6 +301,5 @@ const VarKind kind_bytearray = {
     .truth = ba_truth,
     .compare = ba_compare,
     .binary = ba_binary,
-    .hash = ba_hash,
     .repr = ba_repr,
 };

@@ -271,6 +271,10 @@ static Status const_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
     Var *theirs = other->kind == &kind_object ? AS(ObjectVar, other)->content : NULL;
     richcmpfunc compare = self->type->tp_richcompare;
     *out = tx->notimpl;
+    if (const_numpy(self->real) && other->kind != &kind_scalar &&
+        other->kind != &kind_tensor)
+        return graph_break(tx, BRK_NO_SLOT, "%s compared with %s", self->type->tp_name,
+                           other->type->tp_name);
     if (theirs == NULL || theirs->kind != &kind_const || compare == NULL)
         return ST_OK;
     return const_new(tx, compare(self->real, theirs->real, op), out);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "builtin/help.h"
 #include "builtin/str.h"
 #include "cpy/cpy.h"
 #include "trace/tx.h"
@@ -63,22 +64,14 @@ static bool short_text(PyObject *o)
             (PyUnicode_GET_LENGTH(o) == 1 && PyUnicode_READ_CHAR(o, 0) < 256));
 }
 
-/* Constants of the program, and what CPython itself has computed from them, are the objects that the program would see; but
- * where an equality guard stands for an object, another equal one may come. */
-static bool nan_object(PyObject *o)
-{
-    if (PyFloat_Check(o))
-        return isnan(PyFloat_AS_DOUBLE(o));
-    Py_complex *c = PyComplex_Check(o) ? &((PyComplexObject *)o)->cval : NULL;
-    return c && (isnan(c->real) || isnan(c->imag));
-}
-
 /* 1: equal, or NaNs both, so that nothing tells whether they are one object; -1: an error. */
 static int equal_or_nans(PyObject *x, PyObject *y)
 {
-    return nan_object(x) && nan_object(y) ? 1 : PyObject_RichCompareBool(x, y, Py_EQ);
+    return key_nan(x) && key_nan(y) ? 1 : PyObject_RichCompareBool(x, y, Py_EQ);
 }
 
+/* Constants of the program, and what CPython itself has computed from them, are the objects that the program would see; but
+ * where an equality guard stands for an object, another equal one may come. */
 static Status is_constants(Tx *tx, Var *a, Var *b, bool *yes)
 {
     *yes = a->real == b->real;
@@ -204,7 +197,8 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
         return is_constants(tx, a, b, yes);
     if (a->kind == &kind_scalar || b->kind == &kind_scalar)
         return is_scalar(tx, a, b, yes);
-    if (a->kind == &kind_builtin && b->kind == &kind_builtin) {
+    if (a->kind == &kind_builtin && b->kind == &kind_builtin &&
+        !(AS(BuiltinVar, a)->descr && AS(BuiltinVar, b)->descr)) {
         *yes = a->real == b->real && !AS(BuiltinVar, a)->self && !AS(BuiltinVar, b)->self;
         return ST_OK;
     }
@@ -230,6 +224,47 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
 static bool as_tensor_op(Var *a, Var *b)
 {
     return a->kind == &kind_tensor || b->kind == &kind_tensor;
+}
+
+/* Operators of it are methods of its class: an instance of a Python class, or a class. */
+static bool has_methods(const Var *v)
+{
+    return var_is_instance(v) || v->kind == &kind_class;
+}
+
+static bool plain_number(const Var *v)
+{
+    return (v->kind == &kind_const || v->kind == &kind_scalar) &&
+           (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
+            v->type == &PyBool_Type || v->type == &PyComplex_Type);
+}
+
+/* Tensors, parameters and everything without the attribute do not. torch asks the object, so that a class answers for itself. */
+Status var_overrides(Tx *tx, Var *v, bool *yes)
+{
+    PyObject *f;
+    TRY(var_real(tx, &v));
+    PyTypeObject *t =
+        v->kind == &kind_class && v->real ? (PyTypeObject *)v->real : v->type;
+    *yes = false;
+    if (v->kind == &kind_tensor || !(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return ST_OK;
+    TRY(type_lookup(tx, t, str___torch_function__, &f));
+    *yes = f != NULL && f != lookup_path(tx, "torch._C", "_disabled_torch_function_impl");
+    return ST_OK;
+}
+
+/* The number that a tensor's own operators take an instance for, that of a subclass of int or float; NULL: they do not take it. */
+static Status as_number(Tx *tx, Var *v, Var **number)
+{
+    bool overrides;
+    TRY(var_overrides(tx, v, &overrides));
+    if (overrides)
+        return graph_break(tx, BRK_TORCH_CALL, "an argument with a __torch_function__");
+    *number = var_is_instance(v) ? object_part(v) : NULL;
+    if (*number && !plain_number(*number))
+        *number = NULL;
+    return ST_OK;
 }
 
 /* Python numbers and strings give way to whatever the other side does. */
@@ -258,13 +293,6 @@ static Status const_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
         r = PyObject_CallFunctionObjArgs(row->itarget, a->real, b->real, NULL);
     }
     return r ? const_result(tx, r, (Var *[]){ a, b }, 2, out) : raise_now(tx);
-}
-
-static bool plain_number(const Var *v)
-{
-    return (v->kind == &kind_const || v->kind == &kind_scalar) &&
-           (v->type == &PyLong_Type || v->type == &PyFloat_Type ||
-            v->type == &PyBool_Type || v->type == &PyComplex_Type);
 }
 
 bool number_takes(const Var *number, const Var *other, int op)
@@ -310,6 +338,13 @@ static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Va
     if (st != ST_DECLINE)
         return st;
     *out = tx->notimpl;
+    if (self->kind == &kind_tensor && has_methods(other)) {
+        Var *number;
+        TRY(as_number(tx, other, &number));
+        return number == NULL ? ST_OK
+               : reflected    ? tensor_binary(tx, number, self, op, out)
+                              : tensor_binary(tx, self, number, op, out);
+    }
     if (op == BINOP_OR && self->kind == &kind_opaque &&
         strcmp(self->type->tp_name, "types.UnionType") == 0)
         return reflected ? class_union(tx, other, self, out)
@@ -328,12 +363,6 @@ static Status try_side(Tx *tx, Var *self, Var *other, int op, bool reflected, Va
 static bool right_first(Var *a, Var *b)
 {
     return a->type != b->type && PyType_IsSubtype(b->type, a->type);
-}
-
-/* Operators of it are methods of its class: an instance of a Python class, or a class. */
-static bool has_methods(const Var *v)
-{
-    return var_is_instance(v) || v->kind == &kind_class;
 }
 
 /* Of two instances of Python classes the right one comes first only if its class has a reflected method of its own. */
@@ -512,7 +541,7 @@ Status var_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
     if (op % BINOP_COUNT == BINOP_REMAINDER && var_is_instance(b) &&
         PyType_IsSubtype(a->type, &PyBytes_Type) && !right_first(a, b))
         return graph_break(tx, BRK_NO_SLOT, "%s of bytes", "%-formatting");
-    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
+    if (as_tensor_op(a, b) && !has_methods(a) && !has_methods(b))
         return tensor_binary(tx, a, b, op, out);
     if (op >= BINOP_COUNT) {
         TRY(try_side(tx, a, b, op, false, out));
@@ -590,9 +619,14 @@ static bool stranger(Var *self, Var *other)
 static Status compare_side(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     *out = tx->notimpl;
+    if (self->kind == &kind_tensor) {
+        Var *number;
+        TRY(as_number(tx, other, &number));
+        return number ? tensor_compare(tx, self, number, op, out) : ST_OK;
+    }
     if (self->kind == &kind_opaque && stranger(self, other))
         return ST_OK;
-    if (self->kind->compare == NULL && self->kind != &kind_tensor &&
+    if (self->kind->compare == NULL &&
         self->type->tp_richcompare != PyBaseObject_Type.tp_richcompare)
         return graph_break(tx, BRK_UNKNOWN_TYPE, "comparison of %s", self->type->tp_name);
     if (self->kind->compare == NULL)
@@ -624,7 +658,7 @@ Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out)
         PyObject *r = PyObject_RichCompare(a->real, b->real, op);
         return r ? const_new(tx, r, out) : raise_now(tx);
     }
-    if (as_tensor_op(a, b) && !var_is_instance(a) && !var_is_instance(b))
+    if (as_tensor_op(a, b) && !has_methods(a) && !has_methods(b))
         return tensor_compare(tx, a, b, op, out);
     static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
     bool first = right_first(a, b);
@@ -673,9 +707,12 @@ Status var_equal(Tx *tx, Var *a, Var *b, bool *yes)
     TRY(var_real(tx, &a));
     TRY(var_real(tx, &b));
     *yes = true;
-    if (a == b || (a->kind == &kind_const && b->kind == &kind_const && a->real == b->real))
+    if (a == b)
         return ST_OK;
-    if (a->real && a->real == b->real && a->kind == b->kind && a->kind != &kind_builtin)
+    bool same = a->real && a->real == b->real;
+    if (same && a->by_value && b->by_value && key_nan(a->real))
+        return two_nans(tx, a, b); /* two places, one object today */
+    if (same && a->kind == b->kind && a->kind != &kind_builtin)
         return ST_OK;
     Var *r;
     TRY(var_compare(tx, a, b, Py_EQ, &r));
@@ -698,21 +735,24 @@ static Status key_pinned(Tx *tx, Var *v, PyObject *key)
 /* The hash of a NaN is that of the object, which each call makes anew. */
 static Status no_nan(Tx *tx, PyObject *key)
 {
-    return key && nan_object(key) ? graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN")
-                                  : ST_OK;
+    if (key == NULL || key_plain(key) ||
+        !(key_nan(key) || PyTuple_CheckExact(key) || PyFrozenSet_CheckExact(key)))
+        return ST_OK;
+    return graph_break(tx, BRK_IDENTITY, "%s", "hash of a NaN, or of what may hold one");
 }
 
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h)
 {
     TRY(var_real(tx, &v));
+    if (v->type && v->type->tp_hash == PyObject_HashNotImplemented &&
+        !(v->type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return raise_type(tx, PyExc_TypeError, "unhashable type: '%.200s'",
+                          v->type->tp_name);
     if (v->kind->hash) {
         TRY(v->kind->hash(tx, v, key, h));
         TRY(no_nan(tx, *key));
         return key_pinned(tx, v, *key);
     }
-    if (v->kind == &kind_list || v->kind == &kind_dict || v->kind == &kind_set ||
-        v->kind == &kind_slice)
-        return raise_type(tx, PyExc_TypeError, "unhashable type: '%s'", v->type->tp_name);
     if (v->kind == &kind_opaque && v->real && key_plain(v->real)) {
         *key = v->real;
         *h = PyObject_Hash(v->real);

@@ -86,7 +86,7 @@ static Status pinned_binary(Tx *tx, Var *a, Var *b, int op, Var **out)
 /* Constants that meet numbers but are no expressions. */
 static bool real_number(Var *v)
 {
-    return v->kind == &kind_const && v->type == &PyComplex_Type;
+    return v->kind == &kind_const && (v->type == &PyComplex_Type || const_numpy(v->real));
 }
 
 static Status binary_(Tx *tx, Var *self, Var *other, int op, bool reflected, Var **out)

@@ -381,7 +381,9 @@ Status set_algebra(Tx *tx, SetVar *a, SetVar *b, char op, PyTypeObject *t, SetVa
     made->shadow = tx_hold(tx, compute(ra, rb, op));
     TRY_PTR(made->shadow);
     made->blurred = hidden(a) || hidden(b);
-    TRY(take_members(tx, made, made->shadow, a, b));
+    /* As set_intersection: the smaller set is walked, the right one of two equally large ones. */
+    bool from_b = op == '&' && b->items.n <= a->items.n;
+    TRY(take_members(tx, made, made->shadow, from_b ? b : a, from_b ? a : b));
     TRY(take_keyless(tx, made, a, b, op == '|', op == '&'));
     if (op == '|' || op == '^')
         TRY(take_keyless(tx, made, b, a, op == '|', false));

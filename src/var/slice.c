@@ -89,11 +89,6 @@ static Status slice_truth(Tx *tx, Var *self, bool *yes)
     return ST_OK;
 }
 
-static Status slice_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
-{
-    return raise_type(tx, PyExc_TypeError, "unhashable type: 'slice'");
-}
-
 static Status slice_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
 {
     TRY(var_real(tx, &other));
@@ -116,6 +111,5 @@ const VarKind kind_slice = {
     .getattr = slice_getattr,
     .truth = slice_truth,
     .compare = slice_compare,
-    .hash = slice_hash,
     .repr = slice_repr,
 };

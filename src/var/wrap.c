@@ -67,14 +67,17 @@ static Status wrap_scalar(Tx *tx, PyObject *o, Source *src, Var **out)
     return scalar_new(tx, expr_leaf(&tx->exprs, src, o), out);
 }
 
-/* Equal frozensets may be iterated in different orders: they are not known by value, nor what holds them. */
-static bool has_hidden_order(PyObject *o)
+/* Equal frozensets may be iterated in different orders, and NaNs inside a tuple or frozenset are compared by identity: they
+ * are not known by value, nor what holds them. */
+static bool more_than_value(PyObject *o)
 {
     if (PyFrozenSet_CheckExact(o))
-        return PySet_GET_SIZE(o) > 1;
-    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++)
-        if (has_hidden_order(PyTuple_GET_ITEM(o, i)))
+        return PySet_GET_SIZE(o) > 1 || !key_plain(o);
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(o) && i < PyTuple_GET_SIZE(o); i++) {
+        PyObject *item = PyTuple_GET_ITEM(o, i);
+        if (key_nan(item) || more_than_value(item))
             return true;
+    }
     return false;
 }
 
@@ -108,7 +111,7 @@ static Status wrap_value(Tx *tx, PyObject *o, Source *src, Var **out)
         return const_peek(tx, o, out);
     }
     if (const_immutable(o) && !(t == &PyTuple_Type && PyTuple_GET_SIZE(o) > 16) &&
-        !has_hidden_order(o) && !opened_for_numbers(tx, o)) {
+        !more_than_value(o) && !opened_for_numbers(tx, o)) {
         return wrap_by_value(tx, o, src, out);
     }
     return ST_OK;
@@ -301,6 +304,8 @@ static Status wrap_method(Tx *tx, PyObject *o, Source *src, Var **out)
 
 static Status wrap_cell(Tx *tx, PyObject *o, Source *src, Var **out)
 {
+    if (src->kind != SRC_CLOSURE) /* a closure holds nothing else */
+        TRY(guard_type(&tx->guards, src, Py_TYPE(o)));
     return VAR_MAKE(tx, cell, CellVar, Py_TYPE(o), out);
 }
 
@@ -326,6 +331,29 @@ static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
     return var_make(tx, &kind_opaque, sizeof(Var), Py_TYPE(o), out);
 }
 
+/* [].append: as list.append with the list in front. *out NULL: it is no method of its self's class. */
+static Status wrap_bound(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    PyCFunctionObject *f = (PyCFunctionObject *)o;
+    BuiltinVar *b;
+    *out = NULL;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(f->m_ml->ml_name));
+    TRY_PTR(name);
+    PyObject *descr = cpy_type_lookup(Py_TYPE(f->m_self), name);
+    if (!PyCFunction_CheckExact(o) || descr == NULL ||
+        !Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+        ((PyMethodDescrObject *)descr)->d_method != f->m_ml)
+        return ST_OK;
+    Source *self = source_get(&tx->sources, SRC_METHSELF, src, NULL, 0);
+    TRY_PTR(self);
+    TRY(guard_obj(&tx->guards, GUARD_CODE, src, descr));
+    TRY(VAR_MAKE(tx, builtin, BuiltinVar, Py_TYPE(o), &b));
+    TRY(lazy_new(tx, f->m_self, self, &b->self));
+    b->descr = tx_keep(tx, descr);
+    *out = &b->v;
+    return b->descr ? ST_OK : ST_ERROR;
+}
+
 static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
@@ -337,8 +365,10 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
     if (loose)
         return wrap_opaque(tx, o, src, out);
     if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind &&
-        !const_immutable(self))
-        return wrap_opaque(tx, o, src, out);
+        !const_immutable(self)) {
+        TRY(wrap_bound(tx, o, src, out));
+        return *out ? ST_OK : wrap_opaque(tx, o, src, out);
+    }
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
 

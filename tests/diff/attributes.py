@@ -1,5 +1,6 @@
 """The attribute model: descriptors of all kinds in all places, fields of functions, modules and classes that have something to say."""
 import abc
+import copy
 import functools
 import sys
 import typing
@@ -900,7 +901,7 @@ def metaclass_that_watches(x):
     return x + 1, own, type.__getattribute__(Watched, "__name__"), list(SEEN)
 
 
-class Listed(types.GenericAlias):
+class OwnAlias(types.GenericAlias):
     """A subclass may have anything of its own."""
     @property
     def __args__(self):
@@ -909,7 +910,7 @@ class Listed(types.GenericAlias):
 
 ITEM = typing.TypeVar("ITEM")
 PARTS = {"union": int | None, "list": list[int], "dict": dict[str, int | float], "tuple": tuple[int, ...], "class": type[int], "nested": list[int | list[ITEM]],
-         "optional": typing.Optional[int], "plain": int, "own": Listed(list, int)}
+         "optional": typing.Optional[int], "plain": int, "own": OwnAlias(list, int)}
 
 
 @program(T, lambda: T(2, 2))
@@ -924,3 +925,52 @@ def parts_of_annotations(x):
 def parts_of_an_annotation_from_outside(x, t):
     args = getattr(t, "__args__", ())
     return x * len(args), args, [a is int for a in args], ask(lambda: t.__parameters__), ask(lambda: t.nothing)
+
+
+# -- Copies of objects that answer for themselves ---------------------------------------
+
+
+class Aliased:
+    """Names that stand for others, as configurations have them."""
+    aliases = {"width": "hidden_size"}
+    asked = []
+
+    def __init__(self, **fields):
+        for k, v in fields.items():
+            setattr(self, k, v)
+
+    def __getattribute__(self, name):
+        Aliased.asked.append(name)
+        if name in Aliased.aliases:
+            name = Aliased.aliases[name]
+        return super().__getattribute__(name)
+
+
+class Answering(Aliased):
+    def __getattribute__(self, name):
+        given = super().__getattribute__("__dict__").get("given", {})
+        if name in given:
+            if given[name] is AttributeError:
+                raise AttributeError(name)
+            return given[name]
+        return super().__getattribute__(name)
+
+
+CONFIG = Aliased(hidden_size=4, layers=[1, 2])
+
+
+@program(lambda: (T(), CONFIG), lambda: (T(), Aliased()), lambda: (T(), Aliased(hidden_size=2)))
+def a_copy_asks_the_object_in_order(x, config):
+    Aliased.asked.clear()
+    new = copy.copy(config)
+    new.hidden_size, new.other = 7, x + 1
+    return (x * new.width, type(new) is type(config), vars(new), vars(config), list(Aliased.asked), new is config,
+            ask(lambda: new.layers is config.layers), [type(p).__name__ for p in config.__reduce_ex__(2)])
+
+
+@program(lambda: (T(), {}), lambda: (T(), {"__getnewargs__": lambda: ()}), lambda: (T(), {"__reduce__": lambda: (dict, ([("a", 1)],))}),
+         lambda: (T(), {"__getstate__": lambda: {"b": 2}}), lambda: (T(), {"__getnewargs_ex__": AttributeError}), graphs=1)
+def a_copy_of_what_answers_otherwise(x, given):
+    one = Answering(given=given, n=1)
+    new = ask(copy.copy, one)
+    return x + 1, type(new).__name__, new if isinstance(new, (dict, tuple)) else sorted(vars(new)), ask(lambda: new.n)

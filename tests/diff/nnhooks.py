@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 from torch.nn.utils import parametrize
-from kit import grad, program, x23, x43
+from kit import T, grad, program, x23, x43
 
 torch.manual_seed(0)
 LOG = []
@@ -359,3 +359,26 @@ def parametrizations_come_and_go(x):
     d = m(x)
     parametrize.remove_parametrizations(m, "weight", leave_parametrized=False)
     return a, b, c, d, m(x), parametrize.is_parametrized(m), isinstance(m.weight, nn.Parameter)
+
+
+@program(lambda: (T(2, 3), False), lambda: (T(2, 3), True))
+def hooks_that_run_always(x, fails):
+    """With always_call a forward hook runs where forward, or a hook before it, raises."""
+    m, seen = Raising() if fails else Block(), []
+
+    def later(mod, args, out):
+        seen.append(("hook", out is None))
+
+    def raises(mod, args, out):
+        seen.append("raises")
+        raise IndexError("in a hook")
+    m.register_forward_hook(lambda mod, args, kwargs, out: seen.append(sorted(kwargs)), with_kwargs=True, always_call=True)
+    handle = m.register_forward_hook(raises)
+    m.register_forward_hook(later, always_call=True)
+    for _ in range(2):
+        try:
+            seen.append(m(x).sum())
+        except (ValueError, IndexError) as e:
+            seen.append(str(e))
+        handle.remove()
+    return x + len(seen), seen

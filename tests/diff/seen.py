@@ -11,6 +11,7 @@ import itertools
 import logging
 import types
 
+import numpy as np
 import torch
 
 ATOMS = (int, float, bool, str, bytes, complex, type(None), type(...), type(NotImplemented), torch.dtype, torch.device,
@@ -56,6 +57,8 @@ def describe(value, seen):
         return kind.__name__, *items(value, seen)  # equal constants may be one object
     if id(value) in seen.number:
         return "same as", seen.number[id(value)]
+    if isinstance(value, np.generic):
+        return kind.__name__, repr(value)
     seen.add(value)
     for base, row in ROWS:
         if isinstance(value, base):
@@ -106,7 +109,13 @@ def tensor(t, seen):
     place = seen.of_storage(t), base
     if t.layout == torch.strided:
         place += tuple(t.stride()), t.storage_offset()
-    return (str(t.dtype), str(t.device), tuple(t.shape), *place, grad, version, repr(t.detach().tolist() if t.layout == torch.strided else t))
+    return (str(t.dtype), str(t.device), tuple(t.shape), *place, grad, version, values(t))
+
+
+def values(t):
+    if t.is_meta:
+        return None
+    return repr(t.detach().tolist() if t.layout == torch.strided else t)
 
 
 def nodes(fn, left=40):
@@ -155,7 +164,7 @@ def mapping(value, seen):
     pairs = [(describe(k, seen), describe(v, seen)) for k, v in pairs]
     if isinstance(value, collections.OrderedDict):
         pairs.append([describe(k, seen) for k in dict.keys(value)])  # the dict below has an order of its own
-    return pairs, describe(getattr(value, "default_factory", None), seen)
+    return pairs, describe(value.default_factory if isinstance(value, collections.defaultdict) else None, seen)
 
 
 def function(value, seen):
