@@ -70,6 +70,38 @@ static Status pieces_join(Tx *tx, Pieces *p, Var **out)
     return fold_wrap(tx, PyUnicode_Join(empty, p->list), out);
 }
 
+/* -- partition -------------------------------------------------------------- */
+
+/* As partition of str and bytes without the separator in it: the object itself, of a subclass too, and two empty ones. */
+static Status parted(Tx *tx, const Args *a, int place, Var **out)
+{
+    PyObject *text, *sep;
+    Var *self = a->v[0], *items[3];
+    TRY(var_real(tx, &self));
+    Var *part = object_part(self);
+    if (!var_is_instance(self) || part == NULL)
+        return ST_DECLINE;
+    TRY(fold_value(tx, part, &text));
+    TRY(fold_value(tx, a->v[1], &sep));
+    if (text == NULL || sep == NULL || Py_TYPE(text) != Py_TYPE(sep) ||
+        PyObject_Size(sep) == 0 || PySequence_Contains(text, sep))
+        return ST_DECLINE;
+    for (int i = 0; i < 3; i++)
+        TRY(i == place ? (items[i] = self, ST_OK)
+                       : const_new(tx, PySequence_GetSlice(text, 0, 0), &items[i]));
+    return tuple_new(tx, items, 3, out);
+}
+
+static Status partition(Tx *tx, const Args *a, Var **out)
+{
+    return parted(tx, a, 0, out);
+}
+
+static Status rpartition(Tx *tx, const Args *a, Var **out)
+{
+    return parted(tx, a, 2, out);
+}
+
 /* -- join ------------------------------------------------------------------- */
 
 static Status join(Tx *tx, const Args *a, Var **out)
@@ -427,6 +459,10 @@ static Status mod(Tx *tx, const Args *a, Var **out)
 
 const Handler handlers_str[] = {
     { "builtins.str.join", 2, 2, join, NULL },
+    { "builtins.str.partition", 2, 2, partition, NULL },
+    { "builtins.str.rpartition", 2, 2, rpartition, NULL },
+    { "builtins.bytes.partition", 2, 2, partition, NULL },
+    { "builtins.bytes.rpartition", 2, 2, rpartition, NULL },
     { "builtins.str.format", 1, -1, format, ANY_KW },
     { "builtins.str.__mod__", 2, 2, mod, NULL },
     { 0 },

@@ -178,3 +178,17 @@ def text_into_existing(x, e):
 @program(lambda: (T(3), 3), lambda: (T(3), "3"), lambda: (T(3), 3.0), lambda: (T(3), True), lambda: (T(3), (1, "a")))
 def text_of(x, v):
     return x + 1, str(v), repr(v), format(v), ascii(v), f"{v}"
+
+
+class Texts(str):
+    pass
+
+
+class Raw(bytes):
+    pass
+
+
+@program(lambda: (T(), Texts("a-b"), "-"), lambda: (T(), Texts("ab"), "-"), lambda: (T(), Raw(b"ab"), b"-"), lambda: (T(), "ab", "-"),
+         lambda: (T(), Texts("ab"), ""), graphs=0)
+def parted_subclasses(x, v, sep):
+    return x + 1, [(part, type(part) is type(v), part is v) for part in v.partition(sep) + v.rpartition(sep)]
