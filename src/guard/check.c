@@ -22,7 +22,9 @@ typedef struct Run {
 
 static bool quiet(const Check *i, PyObject *v)
 {
-    return !(i->q ? cpy_finalized(v) : cpy_end_runs_code(v));
+    if (i->q == (void *)QUIET_END)
+        return !cpy_end_runs_code(v);
+    return !(i->q == (void *)QUIET_SLOT && cpy_finalized(v)) && !cpy_last_runs_code(v, 1);
 }
 
 /* Asks of v what the load has been given to ask. */
@@ -361,9 +363,14 @@ CHECK(QUIETALL)
     return !cpy_content_ends_run_code(BASE);
 }
 
+/* A function's code, or the descriptor of a bound method of C. */
 CHECK(CODE)
 {
-    return PyFunction_Check(BASE) && PyFunction_GET_CODE(BASE) == i->q;
+    PyMethodDescrObject *method = i->q;
+    if (PyFunction_Check(BASE))
+        return PyFunction_GET_CODE(BASE) == i->q;
+    return PyCFunction_CheckExact(BASE) && Py_IS_TYPE(method, &PyMethodDescr_Type) &&
+           ((PyCFunctionObject *)BASE)->m_ml == method->d_method;
 }
 
 CHECK(NDEFAULTS)

@@ -27,10 +27,24 @@ Status op_load_attr(Tx *tx, Frame *f, const Ins *in)
     return push(tx, f, v);
 }
 
+/* list.append and a list: as CPython leaves them on the stack. Behind a break a bound method would be an object of its own, about which
+ * nothing is known. */
+static bool method_of_c(const Var *fn, const Var *owner)
+{
+    if (owner->kind == &kind_lazy)
+        owner = AS(LazyVar, owner)->got;
+    return fn->kind == &kind_builtin && AS(BuiltinVar, fn)->self == owner && fn->real &&
+           Py_IS_TYPE(fn->real, &PyMethodDescr_Type);
+}
+
 Status op_load_method(Tx *tx, Frame *f, const Ins *in)
 {
-    Var *fn, *self;
-    TRY(var_getmethod(tx, pop(tx, f), name_of(f, in), &fn, &self));
+    Var *fn, *self, *owner = pop(tx, f);
+    TRY(var_getmethod(tx, owner, name_of(f, in), &fn, &self));
+    if (self == NULL && method_of_c(fn, owner)) {
+        self = AS(BuiltinVar, fn)->self;
+        TRY(wrap_pinned(tx, fn->real, NULL, &fn));
+    }
     if (self == NULL) {
         TRY(push(tx, f, NULL));
         return push(tx, f, fn);

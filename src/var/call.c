@@ -250,26 +250,28 @@ static Status right_self(Tx *tx, PyObject *descr, const Args *a)
 /* Errors of a bound method name the class of what it is bound to: Counter.clear() takes no arguments. */
 static bool named_by_self(const BuiltinVar *b)
 {
-    return var_is_instance(b->self) && Py_IS_TYPE(b->v.real, &PyMethodDescr_Type);
+    return var_is_instance(b->self) &&
+           Py_IS_TYPE(builtin_callable(b), &PyMethodDescr_Type);
 }
 
 Status builtin_call(Tx *tx, BuiltinVar *b, const Args *a, Var **out)
 {
+    PyObject *fn = builtin_callable(b);
     Args with_self = *a;
     if (b->self != NULL)
         TRY(args_prepend(tx, b->self, a, &with_self));
     else
-        TRY(right_self(tx, b->v.real, a));
-    Status st = tensor_method(tx, b->v.real, &with_self, out);
+        TRY(right_self(tx, fn, a));
+    Status st = tensor_method(tx, fn, &with_self, out);
     if (st == ST_DECLINE)
-        st = known_call(tx, b->v.real, &with_self, out);
+        st = known_call(tx, fn, &with_self, out);
     if (st == ST_DECLINE)
-        st = wrapper_call(tx, b->v.real, &with_self, out);
+        st = wrapper_call(tx, fn, &with_self, out);
     if (st == ST_DECLINE)
-        st = fold_call(tx, b->v.real, &with_self, out);
+        st = fold_call(tx, fn, &with_self, out);
     if (st == ST_DECLINE && !(b->self && named_by_self(b)))
-        st = illegal_call(tx, b->v.real, &with_self);
-    return st == ST_DECLINE ? unknown(tx, b->v.real) : st;
+        st = illegal_call(tx, fn, &with_self);
+    return st == ST_DECLINE ? unknown(tx, fn) : st;
 }
 
 /* -- Everything ---------------------------------------------------------------------------- */

@@ -477,7 +477,7 @@ static bool is_method(PyObject *descr)
 /* The C function behind it, if it is bound to something; NULL: it is not, or it is no such function. */
 static const void *bound_function(const BuiltinVar *b)
 {
-    PyObject *o = b->v.real;
+    PyObject *o = builtin_callable(b);
     if (b->self || Py_IS_TYPE(o, &_PyMethodWrapper_Type))
         return is_method(o) ? (const void *)((PyMethodDescrObject *)o)->d_method->ml_meth
                             : (const void *)o;

@@ -197,7 +197,8 @@ Status var_is(Tx *tx, Var *a, Var *b, bool *yes)
         return is_constants(tx, a, b, yes);
     if (a->kind == &kind_scalar || b->kind == &kind_scalar)
         return is_scalar(tx, a, b, yes);
-    if (a->kind == &kind_builtin && b->kind == &kind_builtin) {
+    if (a->kind == &kind_builtin && b->kind == &kind_builtin &&
+        !(AS(BuiltinVar, a)->descr && AS(BuiltinVar, b)->descr)) {
         *yes = a->real == b->real && !AS(BuiltinVar, a)->self && !AS(BuiltinVar, b)->self;
         return ST_OK;
     }

@@ -176,9 +176,16 @@ typedef struct MethodVar {
 } MethodVar;
 
 typedef struct BuiltinVar {
-    Var v;     /* real: the builtin, method descriptor, wrapper descriptor … */
-    Var *self; /* bound: what it is bound to; NULL: none */
+    Var v;           /* real: the builtin, method descriptor, wrapper descriptor … */
+    Var *self;       /* bound: what it is bound to; NULL: none */
+    PyObject *descr; /* of a bound method that existed: the method's descriptor; else NULL */
 } BuiltinVar;
+
+/* What is called, with self in front if there is one. */
+static inline PyObject *builtin_callable(const BuiltinVar *b)
+{
+    return b->descr ? b->descr : b->v.real;
+}
 
 typedef struct ModuleVar {
     Var v;
@@ -251,7 +258,8 @@ typedef struct ExcVar {
     uintptr_t raised; /* journalled: it has a traceback, which only a real raise makes */
     DictVar *attrs;   /* journalled */
     KeyMap members;   /* C fields that its args do not give: descriptor -> constant */
-    bool partial; /* it has C fields (AttributeError.obj …) that are not known: it cannot be made again */
+    uintptr_t
+        partial; /* it has C fields (AttributeError.obj …) that are not known: it cannot be made again; journalled */
     Var *self_object; /* ObjectVar of a user-defined exception class, or NULL */
 } ExcVar;
 
@@ -261,6 +269,13 @@ typedef struct PartialVar {
     Args args;  /* keywords included */
     Var *tuple; /* what .args has given; journalled */
 } PartialVar;
+
+/* operator.itemgetter and its like. */
+typedef struct GetterVar {
+    Var v;
+    PyObject *model; /* a real one, which nobody else sees */
+    Args args;       /* of its constructor: constants */
+} GetterVar;
 
 /* property: getter, setter, deleter, text; classmethod, staticmethod: the function. */
 typedef struct DescrVar {
@@ -308,8 +323,9 @@ typedef struct ProxyVar {
 typedef struct WeakVar {
     Var v;
     Var *of;
-    Var *callback;   /* NULL: none */
-    uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
+    Var *callback;          /* NULL: none */
+    uintptr_t drops;        /* Tx.weak_drops and holder_drops when it was made */
+    struct WeakVar *before; /* one more to the same object */
 } WeakVar;
 
 typedef struct ByteArrayVar {

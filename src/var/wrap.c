@@ -331,6 +331,29 @@ static Status wrap_opaque(Tx *tx, PyObject *o, Source *src, Var **out)
     return var_make(tx, &kind_opaque, sizeof(Var), Py_TYPE(o), out);
 }
 
+/* [].append: as list.append with the list in front. *out NULL: it is no method of its self's class. */
+static Status wrap_bound(Tx *tx, PyObject *o, Source *src, Var **out)
+{
+    PyCFunctionObject *f = (PyCFunctionObject *)o;
+    BuiltinVar *b;
+    *out = NULL;
+    PyObject *name = tx_hold(tx, PyUnicode_InternFromString(f->m_ml->ml_name));
+    TRY_PTR(name);
+    PyObject *descr = cpy_type_lookup(Py_TYPE(f->m_self), name);
+    if (!PyCFunction_CheckExact(o) || descr == NULL ||
+        !Py_IS_TYPE(descr, &PyMethodDescr_Type) ||
+        ((PyMethodDescrObject *)descr)->d_method != f->m_ml)
+        return ST_OK;
+    Source *self = source_get(&tx->sources, SRC_METHSELF, src, NULL, 0);
+    TRY_PTR(self);
+    TRY(guard_obj(&tx->guards, GUARD_CODE, src, descr));
+    TRY(VAR_MAKE(tx, builtin, BuiltinVar, Py_TYPE(o), &b));
+    TRY(lazy_new(tx, f->m_self, self, &b->self));
+    b->descr = tx_keep(tx, descr);
+    *out = &b->v;
+    return b->descr ? ST_OK : ST_ERROR;
+}
+
 static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var **out)
 {
     PyObject *self = PyCFunction_Check(o) ? PyCFunction_GET_SELF(o) : NULL;
@@ -342,8 +365,10 @@ static Status wrap_cfunction(Tx *tx, PyObject *o, Source *src, bool pinned, Var 
     if (loose)
         return wrap_opaque(tx, o, src, out);
     if (self && !PyModule_Check(self) && !PyType_Check(self) && !pybind &&
-        !const_immutable(self))
-        return wrap_opaque(tx, o, src, out);
+        !const_immutable(self)) {
+        TRY(wrap_bound(tx, o, src, out));
+        return *out ? ST_OK : wrap_opaque(tx, o, src, out);
+    }
     return wrap_identity(tx, &kind_builtin, sizeof(BuiltinVar), o, src, pinned, out);
 }
 

@@ -1,8 +1,9 @@
 """Calls: *args, **kwargs, defaults, binding errors."""
+import collections
 import functools
 
 import torch
-from kit import T, program
+from kit import T, ask, program
 
 LOG = []
 
@@ -187,3 +188,75 @@ def calls_itself(step):
 calls_f, calls_g = calls_itself(3)
 program(lambda: (T(), 5))(calls_f)
 program(T)(calls_g)
+
+
+# -- Bound methods of C that come from outside, or are kept over a break -----------------------------------
+
+
+def of_a_list(*more):
+    items = [1, *more]
+    return T(), items, items.append
+
+
+class Loud(list):
+    def append(self, item):
+        super().append(("loud", item))
+
+
+def quiet():
+    items = Loud([1])
+    return T(), items, list.append.__get__(items)
+
+
+def loud():
+    items = Loud([1])
+    return T(), items, items.append
+
+
+@program(of_a_list, lambda: of_a_list(2), quiet, loud, lambda: (T(), [1], [].append), lambda: (T(), [1], {1}.add), lambda: (T(), [1], collections.deque().append),
+         lambda: (T(), [1], lambda item: None), lambda: (T(), [1], [5, 2].extend), lambda: (T(), [1], [3, 1].remove), graphs=0)
+def a_bound_method_from_outside(x, items, add):
+    y = x * len(items)
+    try:
+        add(3)
+    except (TypeError, ValueError) as e:
+        return y, str(e), items
+    return y + 1, items, len(items), add.__self__ is items if hasattr(add, "__self__") else None, add.__name__, getattr(add, "__self__", None)
+
+
+def pair(first, second):
+    items = [T()]
+    return T(2), getattr(items, first), getattr(items if second[0] != "-" else [T()], second.strip("-"))
+
+
+@program(lambda: pair("append", "append"), lambda: pair("append", "-append"), lambda: pair("append", "extend"),
+         lambda: (T(2), *[[].append] * 2), lambda: (T(2), print, [].append))
+def bound_methods_side_by_side(x, f, g):
+    return x + 1, f is g, f == g, f.__self__ is g.__self__, type(f) is type(g), f != g, callable(f), f.__name__ == g.__name__
+
+
+@program(lambda: (T(2, 3), T(2, 3).add), lambda: (T(2, 3), T(2, 3).mul), lambda: (T(2, 3), T(3).mul), lambda: (T(2, 3), T(2, 3, grad=True).mul))
+def a_bound_method_of_a_tensor(x, f):
+    return f(x) + f(x), f.__name__
+
+
+@program(lambda: (T(), {"a": 1}.get), lambda: (T(), {"a": 2}.get), lambda: (T(), {}.get), lambda: (T(), {}.setdefault), lambda: (T(), "abc".find), lambda: (T(), {"a": 1}.pop))
+def a_bound_method_of_a_dictionary(x, get):
+    return x + get("a", 7), ask(get, "b"), ask(get)
+
+
+@torch.compiler.disable
+def left_alone(x):
+    return x * 2
+
+
+@program(T, lambda: T(4))
+def bound_methods_over_a_break(x):
+    out, table = [], {}
+    append, put = out.append, table.setdefault
+    for i in range(3):
+        append(left_alone(x + i) + 1)
+        put(i, left_alone(x))
+        out.extend([left_alone(x)])
+    y = x.view(*left_alone(x).shape).add(left_alone(x)).reshape(*left_alone(x).shape, 1)
+    return out, table, y, ",".join(map(str, left_alone(x).shape)), append.__self__ is out

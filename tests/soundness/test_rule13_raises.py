@@ -486,6 +486,63 @@ def test_what_torch_infers_but_does_not_run():
         assert torch.equal(a, b) and vars(worlds[0][0]) == vars(worlds[1][0]) and worlds[0][0].seen == [1]
 
 
+SET = {1, 2, "s"}
+
+
+def a_set_of_hidden_history():
+    return {"a"} | SET
+
+
+def an_exception_that_was_raised():
+    try:
+        raise ValueError(1)
+    except ValueError as e:
+        return [e]
+
+
+def a_group_that_was_split():
+    try:
+        raise ExceptionGroup("g", [ValueError(1)])
+    except* ValueError as e:
+        kept = e
+    return kept
+
+
+def an_attribute_error():
+    try:
+        return LOG.missing
+    except AttributeError as e:
+        return e
+
+
+def holding_body(make):
+    def fn(s, x, i):
+        s.seen.append("before")
+        held = make()
+        write_input(x)
+        s.seen.append("between")
+        y = x[i]
+        s.seen.append(type(held).__name__)
+        return y
+    return fn
+
+
+@pytest.mark.parametrize("make", [a_set_of_hidden_history, an_exception_that_was_raised, a_group_that_was_split, an_attribute_error])
+def test_values_that_no_break_could_hold(make):
+    """What a plain exit would break for, the exit at the failed operation makes: nobody can wait for its effects."""
+    fn = holding_body(make)
+
+    def handled(s, x, i):
+        try:
+            return fn(s, x, i)
+        except IndexError as e:
+            s.seen.append(str(e))
+    for f in (fn, handled):
+        compiled = jedlik.compile(f, backend="eager")
+        for i in (GOOD, BAD, BAD, GOOD):
+            check(observe(compiled, i), observe(f, i))
+
+
 def beyond_clamp(x, i):
     t = torch.ones(2)
     t.clamp_(max=1e300)
