@@ -51,7 +51,7 @@ static Status reduce(Tx *tx, const Args *a, Var **out)
 
 /* -- itemgetter and its like -------------------------------------------------- */
 
-/* New ones are made for real: nothing can change them. */
+/* New ones: a real one says what they do, as nothing can change it. It is no constant of the trace: each call makes its own. */
 static Status make_getter(Tx *tx, const char *name, const Args *a, Var **out)
 {
     PyObject *t = lookup_path(tx, "_operator", name), *args;
@@ -66,8 +66,17 @@ static Status make_getter(Tx *tx, const char *name, const Args *a, Var **out)
             return ST_DECLINE;
         PyTuple_SET_ITEM(args, i, Py_NewRef(o));
     }
-    PyObject *made = tx_hold(tx, PyObject_CallObject(t, args));
-    return made ? wrap_pinned(tx, made, NULL, out) : raise_now(tx);
+    PyObject *model = tx_hold(tx, PyObject_CallObject(t, args));
+    GetterVar *g;
+    if (model == NULL)
+        return raise_now(tx);
+    TRY(VAR_MAKE(tx, getter, GetterVar, (PyTypeObject *)t, &g));
+    g->model = model;
+    g->args = (Args){ tx_alloc(tx, (size_t)a->n * sizeof(Var *)), a->n, 0, NULL };
+    TRY_PTR(g->args.v);
+    memcpy(g->args.v, a->v, (size_t)a->n * sizeof(Var *));
+    *out = &g->v;
+    return ST_OK;
 }
 
 static Status itemgetter(Tx *tx, const Args *a, Var **out)
@@ -506,19 +515,37 @@ static Status parts_of(Tx *tx, PyObject *o, PyObject **args)
     return PyTuple_GET_ITEM(r, 0) == (PyObject *)Py_TYPE(o) ? ST_OK : ST_DECLINE;
 }
 
+enum { ITEM = 1, ATTR, METHOD };
+
+static int operator_object(const char *type)
+{
+    static const char *const names[] = { "operator.itemgetter", "operator.attrgetter",
+                                         "operator.methodcaller" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(type, names[i]) == 0)
+            return (int)i + ITEM;
+    return 0;
+}
+
+Status call_operator_object(Tx *tx, PyObject *getter, const Args *a, Var **out)
+{
+    PyObject *parts;
+    int what = operator_object(Py_TYPE(getter)->tp_name);
+    TRY(parts_of(tx, getter, &parts));
+    return what == METHOD ? call_methodcaller(tx, parts, a, out)
+                          : call_getter(tx, parts, a, what == ITEM, out);
+}
+
 Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
 {
     const char *name = fn->type ? fn->type->tp_name : "";
-    bool item = strcmp(name, "operator.itemgetter") == 0,
-         attr = strcmp(name, "operator.attrgetter") == 0;
-    bool method = strcmp(name, "operator.methodcaller") == 0,
+    bool getter = operator_object(name),
          cached = strcmp(name, "functools._lru_cache_wrapper") == 0;
     bool numpy = strcmp(name, "numpy.ufunc") == 0 ||
                  strcmp(name, "numpy._ArrayFunctionDispatcher") == 0;
-    PyObject *parts;
     if (fn->real && PyWeakref_CheckRefExact(fn->real))
         return call_weakref(tx, fn, a, out);
-    if (fn->real == NULL || !(item || attr || method || cached || numpy))
+    if (fn->real == NULL || !(getter || cached || numpy))
         return ST_DECLINE;
     if (fn->src != NULL && fn->src->kind != SRC_CONST)
         TRY(guard_is(&tx->guards, fn->src, fn->real));
@@ -526,9 +553,7 @@ Status match_object(Tx *tx, Var *fn, const Args *a, Var **out)
         return call_numpy(tx, fn, a, out);
     if (cached)
         return call_cached(tx, fn, a, out);
-    TRY(parts_of(tx, fn->real, &parts));
-    return method ? call_methodcaller(tx, parts, a, out)
-                  : call_getter(tx, parts, a, item, out);
+    return call_operator_object(tx, fn->real, a, out);
 }
 
 /* -- The rows --------------------------------------------------------------- */

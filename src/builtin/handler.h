@@ -70,6 +70,8 @@ HANDLER_TABLES(X)
 Status match_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 /* Calls of existing objects whose C class makes them callable: itemgetter, lru_cache … ST_DECLINE: not one of them. */
 Status match_object(Tx *tx, Var *fn, const Args *a, Var **out);
+/* A call of an operator.itemgetter, attrgetter or methodcaller. ST_DECLINE: not one of them, or not modelled. */
+Status call_operator_object(Tx *tx, PyObject *getter, const Args *a, Var **out);
 /* Folding: callable is free of effects by table ("fold" list in fold.c) and all arguments are constants. ST_DECLINE otherwise. */
 Status fold_call(Tx *tx, PyObject *callable, const Args *a, Var **out);
 /* The TypeError of a call with a number of arguments, or with keywords, that the C callable never takes; else ST_DECLINE. */

@@ -309,7 +309,8 @@ static Status put_set(Emit *e, Item *it)
     PyObject *steps;
     Var **items;
     int n;
-    if (s->blurred && s->items.n > 1)
+    if (s->blurred && s->items.n > 1 &&
+        e->tx->late == NULL) /* a late trace runs once, on the tables it has seen */
         return graph_break(e->tx, BRK_REBUILD,
                            "a set whose order depends on its hidden history");
     if (it->shell)

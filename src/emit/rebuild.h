@@ -31,6 +31,7 @@
     RECIPE(descr, descr, NULL, NULL)                                                     \
     RECIPE(token, token, NULL, NULL)                                                     \
     RECIPE(lock, lock, NULL, NULL)                                                       \
+    RECIPE(getter, getter, NULL, NULL)                                                   \
     RECIPE(bytearray, bytearray, NULL, NULL)                                             \
     RECIPE(weakref, weak, NULL, NULL)                                                    \
     RECIPE(weakproxy, weak, NULL, NULL)                                                  \
@@ -60,6 +61,7 @@ Status build_class(Emit *e, Item *it), build_class_fill(Emit *e, Item *it);
 Status build_descr(Emit *e, Item *it);
 Status build_token(Emit *e, Item *it);
 Status build_lock(Emit *e, Item *it);
+Status build_getter(Emit *e, Item *it);
 Status build_weak(Emit *e, Item *it), build_bytearray(Emit *e, Item *it);
 Status build_iter(Emit *e, Item *it);
 Status build_wrapiter(Emit *e, Item *it);

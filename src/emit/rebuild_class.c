@@ -127,6 +127,12 @@ Status build_weak(Emit *e, Item *it)
     return ST_OK;
 }
 
+Status build_getter(Emit *e, Item *it)
+{
+    GetterVar *g = AS(GetterVar, it->v);
+    return put_new(e, it->v->type, g->args.v, g->args.n);
+}
+
 Status build_lock(Emit *e, Item *it)
 {
     LockVar *l = AS(LockVar, it->v);

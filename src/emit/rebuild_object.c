@@ -351,7 +351,9 @@ static bool changed_group(ExcVar *x)
 
 Status build_exc(Emit *e, Item *it)
 {
-    if (AS(ExcVar, it->v)->raised || AS(ExcVar, it->v)->partial)
+    bool told = AS(ExcVar, it->v)->raised || AS(ExcVar, it->v)->partial;
+    if (told &&
+        e->tx->late == NULL) /* a late trace has no second one: without its traceback */
         return graph_break(e->tx, BRK_REBUILD, "a %s that was raised",
                            it->v->type->tp_name);
     if (changed_group(AS(ExcVar, it->v)))

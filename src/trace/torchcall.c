@@ -343,6 +343,20 @@ static const char *target_name(Tx *tx, PyObject *target)
     return s ? s : "?";
 }
 
+/* x[i] = v takes fewer numbers of numpy's than calls do. */
+static Status check_stored(Tx *tx, Var *v)
+{
+    PyObject *o;
+    TRY(var_real(tx, &v));
+    if (v->kind != &kind_const)
+        return ST_OK;
+    TRY(var_const(tx, v, &o));
+    return o && const_numpy(o) && !PyFloat_Check(o)
+               ? graph_break(tx, BRK_TORCH_CALL, "an argument of type %s",
+                             v->type->tp_name)
+               : ST_OK;
+}
+
 static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
 {
     Tx *tx = b->tx;
@@ -355,6 +369,8 @@ static Status build_args(Build *b, const Args *a, Node *n, PyObject ***reals)
     if (n->args == NULL || *reals == NULL)
         return ST_ERROR;
     const char *name = b->numbers ? target_name(tx, n->target) : "";
+    if (a->n > 2 && strstr(target_name(tx, n->target), "setitem"))
+        TRY(check_stored(tx, a->v[2]));
     for (int i = 0; i < total; i++) {
         Status st = b->numbers
                         ? number_arg(tx, name, a, i, &n->args[i], &(*reals)[i], &b->risky)
@@ -487,6 +503,21 @@ static bool only_casts(const Build *b, const Node *n)
     return true;
 }
 
+/* Kernels refuse some dimensions without elements, and the nuclear norm of what is not finite. */
+static bool picky(const Build *b, const Node *n)
+{
+    for (int i = 0; i < b->nmetas; i++) {
+        TensorMeta m;
+        if (meta_read(AS(TensorVar, b->metas[i])->meta, &m) && m.numel == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < n->nargs + n->nkw; i++)
+        if (n->args[i].tag == GA_CONST && PyUnicode_Check(n->args[i].obj) &&
+            PyUnicode_CompareWithASCIIString(n->args[i].obj, "nuc") == 0)
+            return true;
+    return false;
+}
+
 /* Numbers beyond the dtypes of the call's tensors, its dtype arguments, or the default dtype if there are neither. */
 static bool beyond(const Build *b, const Node *n)
 {
@@ -559,7 +590,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->pure &= !b->risky;
-    n->raises = (!op.total && !float_power(tx, n) && !only_casts(b, n)) || b->risky;
+    n->raises =
+        (!op.total && !float_power(tx, n) && !only_casts(b, n)) || b->risky || b->mixed;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
@@ -567,6 +599,10 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->pure = false;
     }
     if (!n->raises && lax(b, n, op) && !only_casts(b, n)) {
+        n->raises = true;
+        n->pure = false;
+    }
+    if (picky(b, n)) {
         n->raises = true;
         n->pure = false;
     }

@@ -577,9 +577,8 @@ static Status own_getattribute(Tx *tx, Var *v, Var **out)
     return type_value(tx, v, str___getattribute__, f, out);
 }
 
-Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
+static Status getattr(Tx *tx, Var *v, PyObject *name, Var **out)
 {
-    TRY(var_real(tx, &v));
     if (v->kind->getattr)
         return v->kind->getattr(tx, v, name, out);
     if (var_is_instance(v)) {
@@ -594,6 +593,25 @@ Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
         return attr_hook(tx, v, name, var_generic_getattr(tx, v, name, out), out);
     }
     return var_generic_getattr(tx, v, name, out);
+}
+
+/* CPython tells an AttributeError that knows of no name and object what was asked for, and whom, whoever raised it. */
+static void tell_error(Tx *tx)
+{
+    Var *e = tx->exc;
+    if (e->kind == &kind_object && AS(ObjectVar, e)->content)
+        e = AS(ObjectVar, e)->content;
+    if (e->kind == &kind_exc && !AS(ExcVar, e)->partial)
+        SET(tx, AS(ExcVar, e)->partial, true);
+}
+
+Status var_getattr(Tx *tx, Var *v, PyObject *name, Var **out)
+{
+    TRY(var_real(tx, &v));
+    Status st = getattr(tx, v, name, out);
+    if (st == ST_RAISE && exc_matches(tx, PyExc_AttributeError))
+        tell_error(tx);
+    return st;
 }
 
 Status var_getattr_opt(Tx *tx, Var *v, PyObject *name, Var **out)

@@ -1,6 +1,8 @@
 /*
- * var/thing.c -- kinds whose methods all have handlers (builtin/context.c): context variables, their tokens, new locks.
+ * var/thing.c -- kinds whose methods all have handlers (builtin/context.c, builtin/functools.c): context variables, their tokens,
+ * new locks, new itemgetters and the like.
  */
+#include "builtin/handler.h"
 #include "trace/tx.h"
 #include "var/names.h"
 #include "var/wrap.h"
@@ -58,5 +60,38 @@ const VarKind kind_lock = {
     .id = KIND_lock,
     .getattr = method_of,
     .truth = always_true,
+    .hash = by_identity,
+};
+
+static Status getter_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
+{
+    PyObject *descr;
+    TRY(type_lookup(tx, self->type, name, &descr));
+    return descr
+               ? method_of(tx, self, name, out)
+               : raise_type(tx, PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                            self->type->tp_name, name);
+}
+
+static Status getter_repr(Tx *tx, Var *self, bool str, Var **out)
+{
+    return const_new(tx, PyObject_Repr(AS(GetterVar, self)->model), out);
+}
+
+static Status getter_call(Tx *tx, Var *self, const Args *a, Var **out)
+{
+    Status st = call_operator_object(tx, AS(GetterVar, self)->model, a, out);
+    return st != ST_DECLINE
+               ? st
+               : graph_break(tx, BRK_UNKNOWN_CALL, "%s object", self->type->tp_name);
+}
+
+const VarKind kind_getter = {
+    .name = "itemgetter, attrgetter or methodcaller",
+    .id = KIND_getter,
+    .getattr = getter_getattr,
+    .repr = getter_repr,
+    .truth = always_true,
+    .call = getter_call,
     .hash = by_identity,
 };

@@ -258,7 +258,8 @@ typedef struct ExcVar {
     uintptr_t raised; /* journalled: it has a traceback, which only a real raise makes */
     DictVar *attrs;   /* journalled */
     KeyMap members;   /* C fields that its args do not give: descriptor -> constant */
-    bool partial; /* it has C fields (AttributeError.obj …) that are not known: it cannot be made again */
+    uintptr_t
+        partial; /* it has C fields (AttributeError.obj …) that are not known: it cannot be made again; journalled */
     Var *self_object; /* ObjectVar of a user-defined exception class, or NULL */
 } ExcVar;
 
@@ -268,6 +269,13 @@ typedef struct PartialVar {
     Args args;  /* keywords included */
     Var *tuple; /* what .args has given; journalled */
 } PartialVar;
+
+/* operator.itemgetter and its like. */
+typedef struct GetterVar {
+    Var v;
+    PyObject *model; /* a real one, which nobody else sees */
+    Args args;       /* of its constructor: constants */
+} GetterVar;
 
 /* property: getter, setter, deleter, text; classmethod, staticmethod: the function. */
 typedef struct DescrVar {
@@ -315,8 +323,9 @@ typedef struct ProxyVar {
 typedef struct WeakVar {
     Var v;
     Var *of;
-    Var *callback;   /* NULL: none */
-    uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
+    Var *callback;          /* NULL: none */
+    uintptr_t drops;        /* Tx.weak_drops and holder_drops when it was made */
+    struct WeakVar *before; /* one more to the same object */
 } WeakVar;
 
 typedef struct ByteArrayVar {

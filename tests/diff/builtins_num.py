@@ -123,6 +123,18 @@ def case_getter_existing(x, e):
     return x + GET(e.table)
 
 
+MADE = []
+
+
+def case_getters_are_new(x, e):
+    """Each call makes its own."""
+    first, name, up = operator.itemgetter(0), operator.attrgetter("name"), operator.methodcaller("upper")
+    MADE.append((first, up))
+    seen = {first: 1, name: 2}
+    again = [pair[0] is first for pair in MADE], len({id(g) for pair in MADE for g in pair}) if len(MADE) > 1 else 0
+    return x + 1, repr(first), repr(name), first == operator.itemgetter(0), first is first, seen[first], bool(up), up("q"), hasattr(up, "x"), again, type(name) is operator.attrgetter
+
+
 def case_own_operators(x, e):
     n = Number(3)
     return x + 1, n + 1, 1 + n, operator.add(n, 2), divmod(n, 4), [10, 20, 30, 40][n]

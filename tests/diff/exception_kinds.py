@@ -427,3 +427,67 @@ def case_text_by_mro(x, e):
         for args in ((), ("s",), (1, "s"), (kind("in"),)):
             e.log += [str(kind(*args)), repr(kind(*args))]
     return x + 1
+
+
+class Bare:
+    def __getattr__(self, name):
+        raise AttributeError
+
+
+class Worded:
+    def __getattr__(self, name):
+        raise AttributeError(name + "!")
+
+
+class Filled:
+    def __getattr__(self, name):
+        raise AttributeError("text", name="other", obj=3)
+
+
+class NoSuch(AttributeError):
+    pass
+
+
+class Derived:
+    def __getattr__(self, name):
+        raise NoSuch(name)
+
+
+class Shown:
+    @property
+    def nope(self):
+        raise AttributeError("shown")
+
+
+class Asked:
+    def __getattribute__(self, name):
+        raise AttributeError(1, 2)
+
+
+class Passed:
+    def __getattr__(self, name):
+        return getattr(Bare(), name + "2")
+
+
+ASKED = Bare(), Worded(), Filled(), Derived(), Shown(), Asked(), Passed(), 5, str
+
+
+def case_what_was_asked_for(x, e):
+    """CPython tells an AttributeError of whoever raised it which name was wanted, and of whom."""
+    for ask in (lambda o: o.nope, lambda o: getattr(o, "nope"), lambda o: o.nope(1)):
+        for o in ASKED:
+            try:
+                ask(o)
+            except AttributeError as error:
+                e.log += [error.name, error.args, type(error.obj).__name__]
+    return x + 1
+
+
+def case_what_was_asked_for_later(x, e):
+    for o in ASKED:
+        try:
+            o.nope
+        except AttributeError as error:
+            kept = error
+        e.log += [str(kept), kept.name, kept.obj is o]
+    return x + 1

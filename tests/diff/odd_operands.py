@@ -382,3 +382,57 @@ both = existing()
 
 def case_ordered_behind_before(x, e):
     return [[tried(f, d) for f in (repr, list, len, lambda d: "b" in d, lambda d: list(d.values()))] for d in both()], x + 1
+
+
+# -- Tensors beside instances that are numbers --------------------------------------------
+
+class Half(float):
+    pass
+
+
+class Whole(int):
+    pass
+
+
+class Willing(float):
+    def __lt__(self, other):
+        return "lt"
+
+    def __eq__(self, other):
+        return "eq"
+
+    __hash__ = float.__hash__
+
+    def __radd__(self, other):
+        return "radd"
+
+    def __rmul__(self, other):
+        return "rmul"
+
+    def __sub__(self, other):
+        return "sub"
+
+
+class Plain:
+    def __lt__(self, other):
+        return "lt"
+
+    def __radd__(self, other):
+        return "radd"
+
+
+NUMBERS = Half(1), Whole(2), Willing(1), Plain(), True
+BINARY = [operator.gt, operator.lt, operator.eq, operator.ne, operator.le, operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.iadd]
+
+
+def case_tensors_beside_numbers(x, e):
+    return [tried(f, x.clone(), v) for f in BINARY for v in NUMBERS], x + 1
+
+
+def case_numbers_beside_tensors(x, e):
+    return [tried(f, v, x) for f in BINARY for v in NUMBERS], x + 1
+
+
+def case_new_numbers(x, e):
+    numbers = Half(1), Whole(2), Willing(1), Plain()
+    return [(tried(f, v, x), tried(f, x.clone(), v)) for f in BINARY for v in numbers], [tried(operator.contains, x, v) for v in numbers], x + 1

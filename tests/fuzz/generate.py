@@ -1,7 +1,7 @@
 """Python modules out of a seed: classes, functions, a function `f` to be compiled, and `steps(call)`, which calls it.
 
 Takes: a seed. Gives: the text of a module. What can be written is in the tables of phrases.py, and of one to three themes (themes.py,
-themes_objects.py); here is what has blocks: functions, branches, loops, handlers, with statements. Values have kinds (a letter each), and names are known by kind, so that most statements make sense; what raises is
+themes_objects.py, themes_world.py); here is what has blocks: functions, branches, loops, handlers, with statements. Values have kinds (a letter each), and names are known by kind, so that most statements make sense; what raises is
 welcome too, as long as it does so the same way each time. Loops are bounded by counters.
 """
 import ast
@@ -17,6 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / "diff")]
 import repair  # noqa: E402
 import themes  # noqa: E402
 import themes_objects  # noqa: E402
+import themes_world  # noqa: E402
 from phrases import ARGUMENTS, ATOMS, CHANGES, CLASSES, CONSTANTS, EXPRESSIONS, HEAD, METHODS, STATEMENTS, TYPES  # noqa: E402
 
 FILL = string.Formatter()
@@ -38,7 +39,7 @@ class Generator:
         self.helpers, self.fresh, self.budget = [], 0, 0
         self.careful = self.pick([0, 0.2, 0.6])  # how many statements have a handler of their own
         # Programs differ in what they are about: each has some themes, and some phrases are left out.
-        self.themes = self.rng.sample(THEMES, self.pick([1, 1, 2, 3]))
+        self.themes = self.rng.sample(THEMES, self.pick([1, 1, 2, 3])) if seed < NEWER else self.newer()
         self.kinds = "".join(theme.kind for theme in self.themes)
         self.statements = {kind: self.some(table) for kind, table in STATEMENTS.items()}
         self.expressions = {kind: self.some(table) for kind, table in EXPRESSIONS.items()}
@@ -48,6 +49,9 @@ class Generator:
         self.atoms |= {kind: self.constants[kind] for kind in self.kinds}
         for theme in self.themes:
             self.add(theme)
+
+    def newer(self):
+        return [self.pick(themes_world.MORE), *self.rng.sample(THEMES, self.pick([0, 0, 1, 2]))]
 
     def add(self, theme):
         """A theme's phrases, as many as there are others of their kinds."""
@@ -334,6 +338,7 @@ class Generator:
 COMPOUND = [Generator.branch, Generator.branch, Generator.for_loop, Generator.for_loop, Generator.while_loop, Generator.handler, Generator.handler, Generator.with_block,
             Generator.inner_function, Generator.match_block]
 THEMES = themes.VALUES + themes_objects.OBJECTS
+NEWER = 4000  # seeds from here on have a theme of themes_world.py; those before have the programs that they have always had
 GLOBALS = ("G", "FLAG", "NAME", "RATE", "TEN")
 
 

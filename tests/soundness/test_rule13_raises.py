@@ -486,6 +486,63 @@ def test_what_torch_infers_but_does_not_run():
         assert torch.equal(a, b) and vars(worlds[0][0]) == vars(worlds[1][0]) and worlds[0][0].seen == [1]
 
 
+SET = {1, 2, "s"}
+
+
+def a_set_of_hidden_history():
+    return {"a"} | SET
+
+
+def an_exception_that_was_raised():
+    try:
+        raise ValueError(1)
+    except ValueError as e:
+        return [e]
+
+
+def a_group_that_was_split():
+    try:
+        raise ExceptionGroup("g", [ValueError(1)])
+    except* ValueError as e:
+        kept = e
+    return kept
+
+
+def an_attribute_error():
+    try:
+        return LOG.missing
+    except AttributeError as e:
+        return e
+
+
+def holding_body(make):
+    def fn(s, x, i):
+        s.seen.append("before")
+        held = make()
+        write_input(x)
+        s.seen.append("between")
+        y = x[i]
+        s.seen.append(type(held).__name__)
+        return y
+    return fn
+
+
+@pytest.mark.parametrize("make", [a_set_of_hidden_history, an_exception_that_was_raised, a_group_that_was_split, an_attribute_error])
+def test_values_that_no_break_could_hold(make):
+    """What a plain exit would break for, the exit at the failed operation makes: nobody can wait for its effects."""
+    fn = holding_body(make)
+
+    def handled(s, x, i):
+        try:
+            return fn(s, x, i)
+        except IndexError as e:
+            s.seen.append(str(e))
+    for f in (fn, handled):
+        compiled = jedlik.compile(f, backend="eager")
+        for i in (GOOD, BAD, BAD, GOOD):
+            check(observe(compiled, i), observe(f, i))
+
+
 def beyond_clamp(x, i):
     t = torch.ones(2)
     t.clamp_(max=1e300)
@@ -556,3 +613,24 @@ def test_views_of_any_dtype_raise_for_no_data(dtype):
         out.append((f(x, m), x))
     torch.testing.assert_close(out[0], out[1], rtol=0, atol=0)
     assert jedlik.stats()["graphs"] - before == 1
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_padding_of_anything_behind_a_write(mode):
+    """Modes, dtypes and sizes that kernels refuse are refused where the program pads."""
+    for dtype in (torch.bool, torch.int64, torch.float32, torch.complex64):
+        for shape in ((2, 3, 4), (2, 1, 4), (0, 3, 4), (2, 3, 0)):
+            for widths in ((1, 1), (5, 0), (-1, 1), (1, 1, 1, 1)):
+                def fn(x, t, widths=widths):
+                    x.add_(1)
+                    try:
+                        return [F.pad(v, widths, mode=mode) for v in (t,)][0] + 0
+                    except (RuntimeError, NotImplementedError, IndexError) as e:
+                        x.mul_(3)
+                        return type(e).__name__
+                out = []
+                for f in (fn, jedlik.compile(fn, backend="eager")):
+                    x = torch.zeros(())
+                    out.append((f(x, torch.zeros(shape, dtype=dtype)), x))
+                assert repr(out[0]) == repr(out[1]), (dtype, shape, widths)
+                jedlik.reset()
