@@ -72,6 +72,8 @@ static Status root_frame(Tx *tx, Point *p, FuncVar *fn, PyObject *const *slots, 
     f->resumed = p->at != 0;
     for (int i = 0; i < nslots; i++)
         TRY(slot_value(tx, f, slots[i], i, p->at != 0));
+    for (int i = 0; p->at != 0 && i < nslots; i++)
+        TRY(sole_entered(tx, f, i, nslots));
     if (p->at != 0) {
         f->sp = (size_t)nslots;
         f->pc = (size_t)code_index(f->code, p->at);

@@ -73,6 +73,21 @@ bool cpy_end_runs_code(PyObject *obj)
     return end_runs_code(obj);
 }
 
+bool cpy_last_runs_code(PyObject *obj, Py_ssize_t refs)
+{
+    if (Py_REFCNT(obj) > refs)
+        return false;
+    if (PyMethod_Check(obj))
+        return cpy_last_runs_code(PyMethod_GET_SELF(obj), 1);
+    if (!PyTuple_CheckExact(obj) && !PyList_CheckExact(obj))
+        return end_runs_code(obj);
+    PyObject **items = PySequence_Fast_ITEMS(obj);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj) && i < FEW; i++)
+        if (Py_REFCNT(items[i]) == 1 && end_runs_code(items[i]))
+            return true;
+    return false;
+}
+
 bool cpy_content_ends_run_code(PyObject *container)
 {
     Py_ssize_t at = 0;

@@ -60,6 +60,8 @@ extern const char *cpy_bookkeeper;
 /* Losing its last reference runs code: a finalizer, the callback of a weak reference, the rest of a generator; also of one of
  * the few items of a tuple or list. */
 bool cpy_end_runs_code(PyObject *obj);
+/* The same, unless it has more than so many references: then somebody else holds it. */
+bool cpy_last_runs_code(PyObject *obj, Py_ssize_t refs);
 /* The same of the object alone: callbacks left out. */
 bool cpy_finalized(PyObject *obj);
 bool cpy_content_ends_run_code(

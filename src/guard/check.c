@@ -22,7 +22,9 @@ typedef struct Run {
 
 static bool quiet(const Check *i, PyObject *v)
 {
-    return !(i->q ? cpy_finalized(v) : cpy_end_runs_code(v));
+    if (i->q == (void *)QUIET_END)
+        return !cpy_end_runs_code(v);
+    return !(i->q == (void *)QUIET_SLOT && cpy_finalized(v)) && !cpy_last_runs_code(v, 1);
 }
 
 /* Asks of v what the load has been given to ask. */

@@ -39,7 +39,7 @@ static uintptr_t implied_by(GuardKind kind)
 static bool has_parameter(GuardKind kind)
 {
     return kind == GUARD_ABSENT || kind == GUARD_ALIAS || kind == GUARD_HASNEXT ||
-           kind == GUARD_DISTINCT;
+           kind == GUARD_DISTINCT || kind == GUARD_QUIET;
 }
 
 /* Looks at the newest ones only: a guard that stands twice costs a little time, a walk over all that a long loop has
@@ -52,7 +52,7 @@ static bool in_chain(const GuardList *l, const Guard *g)
     for (uintptr_t at = g->src->last; at && left-- > 0; at = l->g.v[at - 1].prev) {
         const Guard *old = &l->g.v[at - 1];
         if (old->kind == g->kind && old->obj == g->obj && old->other == g->other &&
-            old->size == g->size && old->p == g->p)
+            old->size == g->size && old->p == g->p && old->n == g->n)
             return true;
     }
     return false;

@@ -12,6 +12,9 @@
 #include "base/vec.h"
 #include "guard/expr.h"
 
+/* What of GUARD_QUIET: whatever runs code; what has a finalizer, or would run code and has no other reference; the latter alone. */
+enum { QUIET_END, QUIET_SLOT, QUIET_LAST };
+
 typedef enum {
 #define GUARD(name, payload, text) GUARD_##name,
 #include "guard/guards.def"

@@ -68,7 +68,8 @@ static Status run_until(Tx *tx, Frame *base)
 {
     Frame *stop = base->up;
     while (tx->top != stop) {
-        Status st = step(tx, tx->top);
+        Frame *at = tx->top;
+        Status st = step(tx, at);
         if (__builtin_expect(st != ST_OK, 0)) {
             if (st != ST_RAISE)
                 return st;
@@ -76,6 +77,8 @@ static Status run_until(Tx *tx, Frame *base)
                 return uncaught(tx);
             TRY(except_unwind(tx, base));
         }
+        if (__builtin_expect(tx->sole.n != 0, 0))
+            TRY(sole_left(tx, at));
         if (__builtin_expect((tx->steps & 255) == 0, 0))
             TRY(poll(tx));
     }

@@ -94,7 +94,7 @@ static Status leave_entered(Tx *tx, const Var *old)
 {
     if (!tx->resumed || old->src == NULL || old->src->kind != SRC_SLOT)
         return ST_OK;
-    return guard_add(&tx->guards, (Guard){ .kind = GUARD_QUIET, .src = old->src, .n = 1 });
+    return sole_leaves(tx, old);
 }
 
 /* The same for a new list or tuple: what it alone may still hold. */

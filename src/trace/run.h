@@ -25,6 +25,13 @@ Status frame_make(Tx *tx, FuncVar *fn, RetKind ret, Frame **out);
 /* The frame ends with a value: to the stack above, or to the C code that waits. */
 Status frame_leave(Tx *tx, Frame *f, Var *value);
 
+/* A slot of the point, behind a break. The operand stack's are soon gone; others are asked for when they go. */
+Status sole_entered(Tx *tx, const Frame *f, int slot, int nslots);
+/* On later calls, what is in v's slot goes quietly too, or somebody else holds it. */
+Status sole_leaves(Tx *tx, const Var *v);
+/* After an instruction of frame `at`: a break at it if it let go of what runs code at its end. */
+Status sole_left(Tx *tx, Frame *at);
+
 /* The root loop: runs tx->root to its end. ST_OK: *out its value. ST_BREAK: state is back at the start of the instruction tx->top->cur. */
 Status trace_root(Tx *tx, Var **out);
 

@@ -90,13 +90,16 @@ struct Tx {
     VEC(PyObject *) called;      /* wrappers of lru_cache that closed code calls */
     VEC(GenVar *) gens;          /* generators made by the trace */
     VEC(struct WeakVar *) weaks; /* weak references made by the trace */
+    PtrMap weak_to;              /* Var -> the latest of those to it */
     size_t looks;        /* values looked into to find out who is alive (var/alive.c) */
     VEC(Var *) existing; /* existing mutable values seen: for DISTINCT guards */
     uintptr_t made_classes; /* classes made by the trace so far; journalled */
     PtrMap stand_ins;       /* Var -> real object in the model of a class (var/made.c) */
     PtrMap modelled; /* real objects that only a model holds: they never leave the trace */
     uintptr_t class_writes; /* a class attribute was stored; journalled */
-    Frame *top;             /* innermost frame; journalled */
+    VEC(Var *)
+    sole; /* what only the frame of the point holds, and runs code at its end (trace/sole.c) */
+    Frame *top; /* innermost frame; journalled */
     Frame *root;
     int depth, max_depth; /* Python frames open in the trace */
     int nested;           /* C code waiting for a frame: > 0 means breaks move out */

@@ -323,8 +323,9 @@ typedef struct ProxyVar {
 typedef struct WeakVar {
     Var v;
     Var *of;
-    Var *callback;   /* NULL: none */
-    uintptr_t drops; /* Tx.weak_drops and holder_drops when it was made */
+    Var *callback;          /* NULL: none */
+    uintptr_t drops;        /* Tx.weak_drops and holder_drops when it was made */
+    struct WeakVar *before; /* one more to the same object */
 } WeakVar;
 
 typedef struct ByteArrayVar {

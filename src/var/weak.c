@@ -40,15 +40,20 @@ static const VarKind *kind_of(bool proxy)
     return proxy ? &kind_weakproxy : &kind_weakref;
 }
 
+static WeakVar *latest_to(Tx *tx, Var *of)
+{
+    void *w = NULL;
+    ptrmap_get(&tx->weak_to, of, &w);
+    return w;
+}
+
 /* The plain one there is already. */
 static WeakVar *plain_of(Tx *tx, Var *of, bool proxy)
 {
-    for (size_t i = 0; i < tx->weaks.n; i++) {
-        WeakVar *w = tx->weaks.v[i];
-        if (w->of == of && w->callback == NULL && w->v.kind == kind_of(proxy))
-            return w;
-    }
-    return NULL;
+    WeakVar *w = latest_to(tx, of);
+    while (w && (w->callback || w->v.kind != kind_of(proxy)))
+        w = w->before;
+    return w;
 }
 
 static PyTypeObject *type_for(Var *of, bool proxy)
@@ -84,6 +89,8 @@ Status weak_new(Tx *tx, Var *of, Var *callback, bool proxy, Var **out)
         w->of = of;
         w->callback = callback;
         w->drops = drops(tx);
+        w->before = latest_to(tx, of);
+        MEM(ptrmap_put(&tx->weak_to, &tx->arena, &tx->journal, of, w));
         MEM(VEC_PUSH(&tx->arena, &tx->journal, &tx->weaks, w));
     }
     *out = &w->v;
@@ -200,12 +207,9 @@ static Status ref_hash(Tx *tx, Var *self, PyObject **key, Py_hash_t *h)
 
 Var *weak_key(Tx *tx, const KeyMap *m, Var *key)
 {
-    for (size_t i = 0; i < tx->weaks.n; i++) {
-        WeakVar *w = tx->weaks.v[i];
-        if (w->of == AS(WeakVar, key)->of && w->v.kind == key->kind &&
-            keymap_find_id(m, w))
+    for (WeakVar *w = latest_to(tx, AS(WeakVar, key)->of); w; w = w->before)
+        if (w->v.kind == key->kind && keymap_find_id(m, w))
             return &w->v;
-    }
     return key;
 }
 
