@@ -126,6 +126,21 @@ def backward(result):
         return type(e).__name__, str(e)
 
 
+def loosely(t, seen):
+    """What holds with any backend: it may compute in another order, and share memory in another way."""
+    grad = None if not t.is_leaf or t.grad is None else loosely(t.grad, seen)
+    values = t.detach().resolve_conj().resolve_neg() if t.layout == torch.strided and not t.is_meta else torch.ones(0)
+    if values.is_complex():
+        values = torch.view_as_real(values)
+    rounded = [format(v, ".3g") for v in values.flatten().tolist()] if values.is_floating_point() else values.tolist()
+    return str(t.dtype), tuple(t.shape), t.requires_grad, t.is_leaf, grad, repr(rounded).replace("-0'", "0'")
+
+
+def loosely_raised(e, seen):
+    return ()
+
+
+EXACT, LOOSE = looks.ROWS[:2], [(torch.Tensor, loosely), (BaseException, loosely_raised)]
 UNSEEN = ("__builtins__", "__warningregistry__")
 
 
@@ -215,6 +230,7 @@ def play(world, labels, plan, compile):
                         for p in v.parameters() if isinstance(v, nn.Module) else [v] if isinstance(v, torch.Tensor) and v.is_leaf else []:
                             p.grad = None
                 continue
+            torch.utils.hooks.RemovableHandle.next_id = 1000 * len(out)  # backends register hooks too
             try:
                 if what == "do":
                     undo[n] = table[labels[int(n)]]()
@@ -247,6 +263,8 @@ def through(backend):
 def differences(plain, other):
     out = []
     for i, (a, b) in enumerate(zip(plain, other)):
+        if b.get("raised", "")[:1] == ("BackendError",):  # said aloud: the backend does not take the graph
+            break
         if a != b:
             for key in {**a, **b}:
                 if a.get(key) != b.get(key):
@@ -259,15 +277,19 @@ def differences(plain, other):
 def run(world, labels, plan, backend="eager", break_at=0):
     """Lines that say what differs, and the counts of the engine."""
     jedlik.reset()
-    plain = play(world, labels, PLANS[plan], plainly)
-    if plain is None:
-        return None, None
-    jedlik.reset()
     _engine.set_config("break_at", break_at)
+    looks.ROWS[:2] = EXACT if backend == "eager" else LOOSE
     try:
+        plain = play(world, labels, PLANS[plan], plainly)
+        if plain is None:
+            return None, None
         other = play(world, labels, PLANS[plan], through(backend))
     finally:
         _engine.set_config("break_at", 0)
+        looks.ROWS[:2] = EXACT
+    if backend != "eager":  # it has warnings of its own
+        for seen in plain + other:
+            seen.pop("warnings", None)
     return differences(plain, other), _engine.stats()
 
 

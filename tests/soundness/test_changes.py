@@ -59,8 +59,9 @@ def test_with_breaks(world, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", SECTIONS)
+@pytest.mark.parametrize("world", [world for world in SECTIONS if world not in ("grad_modes", "in_place")])
 def test_other_backends(world):
+    """AOT gives no inference tensors, and counts writes in its own way (docs/limits.md)."""
     check(world, [(label,) for label in some(world)], "between", backend="aot_eager")
 
 
