@@ -40,6 +40,10 @@ cases: $(STAMPS)/jedlik $(STAMPS)/run $(STAMPS)/test
 	-$(RUN) tests/cases/models.py --compile jedlik:compile --strict --train
 	-$(RUN) tests/cases/bug_cases.py --compile jedlik:compile --strict
 
+# CPython's own tests with a break at every n-th instruction: two minutes a run, JEDLIK_BREAKS="3 7" for other n.
+suite: $(STAMPS)/jedlik $(STAMPS)/run $(STAMPS)/test
+	$(RUN) -m pytest -p no:cacheprovider --basetemp=build/pytest -q --slow tests/test_cpython.py $(ARGS)
+
 # Engine tests under gcc's address and undefined-behaviour sanitizers.
 asan: $(STAMPS)/run $(STAMPS)/test
 	tools/build.sh $(BIN) build/asan --buildtype=debug -Doptimization=1 -Dwerror=true \
