@@ -50,6 +50,37 @@ int set_assume(PyObject *into, PyObject *from)
     return 0;
 }
 
+int set_in_place(PyObject *set, PyObject *other, char op)
+{
+    const PyNumberMethods *m = PySet_Type.tp_as_number;
+    if (op == '|')
+        return _PySet_Update(set, other);
+    PyObject *r = op == '&'   ? m->nb_inplace_and(set, other)
+                  : op == '-' ? m->nb_inplace_subtract(set, other)
+                              : m->nb_inplace_xor(set, other);
+    Py_XDECREF(r);
+    return r ? 0 : -1;
+}
+
+static int pop(PyObject *set)
+{
+    PyObject *popped = PySet_Pop(set);
+    Py_XDECREF(popped);
+    return popped ? 0 : -1;
+}
+
+int set_step(PyObject *set, char what, PyObject *item)
+{
+    switch (what) {
+    case 'c': return PySet_Clear(set);
+    case '+': return PySet_Add(set, item);
+    case '-': return PySet_Discard(set, item) < 0 ? -1 : 0;
+    case 'p': return pop(set);
+    case '=': return set_assume(set, item);
+    default: return set_in_place(set, item, what == '_' ? '-' : what);
+    }
+}
+
 int set_swap(PyObject *set, PyObject *const *objects, Py_ssize_t n)
 {
     PyObject *by_key = PyDict_New(), *own;

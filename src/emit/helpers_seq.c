@@ -94,37 +94,8 @@ PyObject *do_update_dict(PyObject *m, PyObject *const *a, Py_ssize_t n)
 
 /* -- Sets -------------------------------------------------------------------------- */
 
-/* The operators themselves, whatever a subclass makes of them. */
-static int set_operate(PyObject *set, char what, PyObject *other)
-{
-    PyNumberMethods *nb = PySet_Type.tp_as_number;
-    if (what == '|')
-        return _PySet_Update(set, other);
-    PyObject *r = what == '&'   ? nb->nb_inplace_and(set, other)
-                  : what == '_' ? nb->nb_inplace_subtract(set, other)
-                                : nb->nb_inplace_xor(set, other);
-    Py_XDECREF(r);
-    return r ? 0 : -1;
-}
-
-static int set_step(PyObject *set, char what, PyObject *item)
-{
-    if (what == 'c')
-        return PySet_Clear(set);
-    if (what == '+')
-        return PySet_Add(set, item);
-    if (what == '-')
-        return PySet_Discard(set, item) < 0 ? -1 : 0;
-    if (what == 'p') {
-        PyObject *popped = PySet_Pop(set);
-        Py_XDECREF(popped);
-        return popped ? 0 : -1;
-    }
-    return what == '=' ? set_assume(set, item) : set_operate(set, what, item);
-}
-
-/* steps: bytes, '=' makes it the next item's twin, '+' adds the next item, '-' takes it out, 'p' pops, 'c' clears; '|', '&', '_' (minus), '^' with the
- * next item, a set or dict. Items that are left take the places of members that are equal to them. */
+/* steps: bytes, each one of set_step, which all but 'p' and 'c' take the next item. Items that are left take the places of
+ * members that are equal to them. */
 PyObject *do_replay_set(PyObject *m, PyObject *const *a, Py_ssize_t n)
 {
     const char *steps = PyBytes_AS_STRING(a[1]);

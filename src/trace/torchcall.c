@@ -460,6 +460,13 @@ static bool refused(PyObject *o)
     return PyComplex_Check(o) || PyBool_Check(o);
 }
 
+/* A view has no kernel: what it may raise is about sizes, which inference knows; of as_strided, also about the storage. */
+static bool only_looks(Tx *tx, const Node *n, TorchOp op)
+{
+    return op.view && op.total && !n->mutates &&
+           strcmp(target_name(tx, n->target), "as_strided") != 0;
+}
+
 /* Torch's inference takes what kernels do not: dtypes that a CPU kernel lacks, and some odd arguments. Its word is taken for
  * the usual ones only; of an operation that has a rule, that is what the rule answers. */
 static bool lax(const Build *b, const Node *n, TorchOp op)
@@ -467,7 +474,7 @@ static bool lax(const Build *b, const Node *n, TorchOp op)
     for (uint32_t i = 0; n->mutates && i < n->nargs; i++)
         if (n->args[i].tag == GA_CONST && refused(n->args[i].obj))
             return true;
-    if (b->ruled)
+    if (b->ruled || only_looks(b->tx, n, op))
         return false;
     bool odd = op.rule != 0;
     for (int i = 0; i < b->nmetas; i++) {
@@ -479,18 +486,48 @@ static bool lax(const Build *b, const Node *n, TorchOp op)
 }
 
 /* x.to(…) without another device: what remains is a cast, which raises for no data. */
-static bool only_casts(Tx *tx, const Node *n)
+static bool only_casts(const Build *b, const Node *n)
 {
-    if (strcmp(target_name(tx, n->target), "to") != 0)
+    if (strcmp(target_name(b->tx, n->target), "to") != 0)
         return false;
     for (uint32_t i = 1; i < n->nargs + n->nkw; i++) {
         const GArg *g = &n->args[i];
         PyTypeObject *type = g->tag == GA_CONST ? Py_TYPE(g->obj) : NULL;
-        if (type != torch_types.dtype && type != torch_types.memory_format &&
-            type != &PyBool_Type)
+        if (type == torch_types.dtype || type == torch_types.memory_format ||
+            type == &PyBool_Type)
+            continue;
+        if (type == NULL || type != torch_types.device || b->device == NULL ||
+            PyObject_RichCompareBool(g->obj, b->device, Py_EQ) != 1)
             return false;
     }
     return true;
+}
+
+/* Two views of one memory that are neither apart nor one and the same. */
+static bool clash(const TensorMeta *a, const TensorMeta *b)
+{
+    if (a->storage != b->storage || a->storage_offset >= infer_extent(b) ||
+        b->storage_offset >= infer_extent(a))
+        return false;
+    return a->storage_offset != b->storage_offset || !same_sizes(a, b) ||
+           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) != 0;
+}
+
+/* Kernels do not write to what overlaps itself or, in part, another argument. */
+static bool overlaps(const Build *b)
+{
+    TensorMeta m, other;
+    for (int i = 0; i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        if (infer_version(t->meta) == b->versions[i])
+            continue;
+        if (!meta_read(t->meta, &m) || infer_overlaps_itself(&m))
+            return true;
+        for (int k = 0; k < b->nmetas; k++)
+            if (meta_read(AS(TensorVar, b->metas[k])->meta, &other) && clash(&m, &other))
+                return true;
+    }
+    return false;
 }
 
 /* Kernels refuse some dimensions without elements, and the nuclear norm of what is not finite. */
@@ -580,14 +617,15 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
     n->open = op.user;
     n->pure = op.pure && !op.mutates && !op.random && !op.user && !b->mixed; /* rule 14 */
     n->pure &= !b->risky;
-    n->raises = (!op.total && !float_power(tx, n) && !only_casts(tx, n)) || b->risky;
+    n->raises =
+        (!op.total && !float_power(tx, n) && !only_casts(b, n)) || b->risky || b->mixed;
     n->random = op.random;
     if (tx->inferred &&
         !tx->inference) { /* inference tensors are not for all operations */
         n->raises = true;
         n->pure = false;
     }
-    if (!n->raises && lax(b, n, op) && !only_casts(tx, n)) {
+    if (!n->raises && lax(b, n, op) && !only_casts(b, n)) {
         n->raises = true;
         n->pure = false;
     }
@@ -595,7 +633,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
-    n->raises = n->raises || beyond(b, n);
+    n->raises = n->raises || (!only_looks(tx, n, op) && beyond(b, n)) ||
+                (n->mutates && overlaps(b));
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)

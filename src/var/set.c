@@ -13,33 +13,11 @@
 
 /* -- Real sets ---------------------------------------------------------------------- */
 
-/* By the slots of set, whatever the classes of the two are. */
-static PyObject *set_in_place(PyObject *a, PyObject *b, char op)
+/* Steps with a key alone: what goes by identity is in no real set. */
+static bool replay(PyObject *live, const SetOp *op)
 {
-    const PyNumberMethods *m = PySet_Type.tp_as_number;
-    return op == '|'   ? m->nb_inplace_or(a, b)
-           : op == '&' ? m->nb_inplace_and(a, b)
-           : op == '-' ? m->nb_inplace_subtract(a, b)
-                       : m->nb_inplace_xor(a, b);
-}
-
-static bool replay(PyObject **live, SetOp *op)
-{
-    if (op->what == 'c')
-        return PySet_Clear(*live) == 0;
-    if (op->key == NULL)
-        return true;
-    if (op->what == '+')
-        return PySet_Add(*live, op->key) == 0;
-    if (op->what == '-')
-        return PySet_Discard(*live, op->key) >= 0;
-    if (op->what == '|')
-        return _PySet_Update(*live, op->key) == 0;
-    PyObject *r = op->what == 'p' ? PySet_Pop(*live)
-                                  : set_in_place(*live, op->key,
-                                                 op->what == '_' ? '-' : (char)op->what);
-    Py_XDECREF(r);
-    return r != NULL;
+    return (op->key == NULL && op->what != 'c') ||
+           set_step(live, (char)op->what, op->key) == 0;
 }
 
 /* The real set as it is now. Not to be changed by the caller. */
@@ -56,7 +34,7 @@ static Status real_now(Tx *tx, SetVar *s, PyObject **out)
         s->nlive = from = 0;
     }
     for (; from < n; from++)
-        MEM(replay(&s->live, &s->log.v[from]));
+        MEM(replay(s->live, &s->log.v[from]));
     s->nlive = n;
     s->live_serial = n ? s->log.v[n - 1].serial : 0;
     *out = s->live;
@@ -468,10 +446,8 @@ Status set_algebra_in_place(Tx *tx, SetVar *s, SetVar *b, char op)
     TRY(real_now(tx, s, &rs));
     TRY(real_now(tx, b, &rb));
     PyObject *real = tx_hold(tx, set_twin(rs, false));
-    TRY_PTR(real);
-    PyObject *same = tx_hold(tx, set_in_place(real, s == b ? real : rb, op));
-    TRY_PTR(same);
-    to->shadow = same;
+    MEM(real && set_in_place(real, s == b ? real : rb, op) == 0);
+    to->shadow = real;
     return set_become(tx, s, to);
 }
 

@@ -4,6 +4,7 @@
  * Metadata questions are answered by the meta twin; everything else of a tensor becomes a graph node. Its data is not known: truth,
  * item(), indices taken from it are breaks.
  */
+#include "torch/lib.h"
 #include "trace/torchcall.h"
 #include "trace/tx.h"
 #include "var/binops.h"
@@ -246,9 +247,9 @@ static Status tensor_getattr(Tx *tx, Var *self, PyObject *name, Var **out)
 {
     PyObject *descr;
     const struct PropertyRow *p = property(name);
-    if (p != NULL)
-        return p->get(tx, AS(TensorVar, self), name, out);
     TRY(type_lookup(tx, self->type, name, &descr));
+    if (p != NULL && descr && Py_IS_TYPE(descr, &PyGetSetDescr_Type))
+        return p->get(tx, AS(TensorVar, self), name, out);
     if (descr &&
         (Py_TYPE(descr) == &PyMethodDescr_Type || Py_TYPE(descr) == &PyFunction_Type ||
          Py_TYPE(descr) == &PyWrapperDescr_Type)) {
@@ -407,9 +408,24 @@ static Status tensor_truth(Tx *tx, Var *self, bool *yes)
     return ST_OK;
 }
 
+/* A break if somebody has put another method into the class than torch did. */
+static Status torchs_own(Tx *tx, Var *self, PyObject *name)
+{
+    static PyObject *globals; /* of Tensor's methods in Python */
+    PyObject *f, *m;
+    if (globals == NULL && (m = torch_path("_tensor")) != NULL)
+        globals = PyModule_GetDict(m);
+    TRY_PTR(globals);
+    TRY(type_lookup(tx, self->type, name, &f));
+    if (f != NULL && PyFunction_Check(f) && PyFunction_GET_GLOBALS(f) == globals)
+        return ST_OK;
+    return graph_break(tx, BRK_NO_SLOT, "%U of a tensor, which torch did not write", name);
+}
+
 static Status tensor_len(Tx *tx, Var *self, Var **out)
 {
     PyObject *meta;
+    TRY(torchs_own(tx, self, str___len__));
     TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
     Py_ssize_t n = PyObject_Size(meta);
     return n < 0 ? raise_now(tx) : const_int(tx, n, out);
@@ -458,6 +474,7 @@ static Status tensor_iter(Tx *tx, Var *self, Var **out)
 {
     Var *n, *item, *index;
     PyObject *count, *meta;
+    TRY(torchs_own(tx, self, str___iter__));
     TRY(tensor_meta(tx, AS(TensorVar, self), &meta));
     Py_ssize_t size = PyObject_Size(meta);
     if (size < 0) { /* only len() says that it was asked for a length */

@@ -594,3 +594,63 @@ def test_numbers_beyond_a_dtype(raiser, body):
     compiled = jedlik.compile(fn, backend="eager")
     for _ in range(3):
         check(observe(compiled, GOOD.clone()), observe(fn, GOOD.clone()))
+
+
+def on_two_devices(x, y, log):
+    x.add_(1)
+    log.append(1)
+    z = x + y
+    return z
+
+
+def test_operations_on_several_devices():
+    """The twins are all on meta: they do not say that such an operation raises."""
+    fast = jedlik.compile(on_two_devices, backend="eager")
+    seen = []
+    for f in (on_two_devices, fast, fast):
+        x, log = torch.ones(3), []
+        with pytest.raises(RuntimeError) as raised:
+            f(x, torch.ones(3, device="meta"), log)
+        own = [(e.name, e.lineno) for e in traceback.extract_tb(raised.value.__traceback__) if e.name == "on_two_devices"]
+        seen.append((own, x.tolist(), x._version, log))
+    assert seen[0] == seen[1] == seen[2] and len(seen[0][0]) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float32, torch.complex64])
+def test_views_of_any_dtype_raise_for_no_data(dtype):
+    """After a write to an input, where a raise could not be taken back: views, padding and casts need no break."""
+    def fn(x, m):
+        x.add_(1)
+        parts = [t.reshape(t.shape[0], -1) for t in m.split(2, dim=1)]
+        a, b = (t[:, None].expand(-1, 3, -1) for t in parts)
+        c = [torch.nn.functional.pad(t, (1, 1)).to(device=m.device, dtype=torch.float64) for t in (a.real, b.real)]
+        return a.transpose(1, 2), b.select(2, 0).t(), c[0] + c[1] + x
+
+    compiled, out = jedlik.compile(fn, backend="eager"), []
+    before = jedlik.stats()["graphs"]
+    for f in (fn, compiled):
+        x, m = torch.zeros(()), torch.arange(8).reshape(2, 4).to(dtype)
+        out.append((f(x, m), x))
+    torch.testing.assert_close(out[0], out[1], rtol=0, atol=0)
+    assert jedlik.stats()["graphs"] - before == 1
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_padding_of_anything_behind_a_write(mode):
+    """Modes, dtypes and sizes that kernels refuse are refused where the program pads."""
+    for dtype in (torch.bool, torch.int64, torch.float32, torch.complex64):
+        for shape in ((2, 3, 4), (2, 1, 4), (0, 3, 4), (2, 3, 0)):
+            for widths in ((1, 1), (5, 0), (-1, 1), (1, 1, 1, 1)):
+                def fn(x, t, widths=widths):
+                    x.add_(1)
+                    try:
+                        return [F.pad(v, widths, mode=mode) for v in (t,)][0] + 0
+                    except (RuntimeError, NotImplementedError, IndexError) as e:
+                        x.mul_(3)
+                        return type(e).__name__
+                out = []
+                for f in (fn, jedlik.compile(fn, backend="eager")):
+                    x = torch.zeros(())
+                    out.append((f(x, torch.zeros(shape, dtype=dtype)), x))
+                assert repr(out[0]) == repr(out[1]), (dtype, shape, widths)
+                jedlik.reset()
