@@ -41,6 +41,8 @@ bool known_as_numbers(const InferCall *c, PyObject **v);
 
 /* Elements of storage that the tensor reaches. */
 int64_t infer_extent(const TensorMeta *m);
+/* Some elements lie at one place: nothing may be written to them. */
+bool infer_overlaps_itself(const TensorMeta *m);
 
 /* The result by a shape rule alone, or ST_DECLINE. */
 Status infer_rule(InferCall *c, TorchOp op, PyObject **out);

@@ -52,7 +52,7 @@ PyObject *infer_seed(PyObject *dtype)
     return s ? PyDict_GetItemWithError(seeds, dtype) : NULL;
 }
 
-static bool overlaps_itself(const TensorMeta *m)
+bool infer_overlaps_itself(const TensorMeta *m)
 {
     for (int i = 0; i < m->ndim; i++)
         if (m->sizes[i] == 0)
@@ -122,7 +122,7 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     bool result = m->requires_grad && !m->is_leaf;
     if (sizes == NULL || strides == NULL)
         ;
-    else if (result && (m->is_view || overlaps_itself(m)))
+    else if (result && (m->is_view || infer_overlaps_itself(m)))
         r = as_view(m, sizes, strides, dtype, true);
     else if (m->storage_offset)
         r = with_offset(m, sizes, strides, dtype);
@@ -136,8 +136,9 @@ PyObject *infer_make(const TensorMeta *m, PyObject *dtype)
     }
     Py_XDECREF(sizes);
     Py_XDECREF(strides);
-    return r && result && !m->is_view && !overlaps_itself(m) ? infer_into_result(r, dtype)
-                                                             : r;
+    return r && result && !m->is_view && !infer_overlaps_itself(m)
+               ? infer_into_result(r, dtype)
+               : r;
 }
 
 /* A view of memory that only it refers to; a result of autograd if it requires grad. Under the grad mode it was made in. */

@@ -503,6 +503,33 @@ static bool only_casts(const Build *b, const Node *n)
     return true;
 }
 
+/* Two views of one memory that are neither apart nor one and the same. */
+static bool clash(const TensorMeta *a, const TensorMeta *b)
+{
+    if (a->storage != b->storage || a->storage_offset >= infer_extent(b) ||
+        b->storage_offset >= infer_extent(a))
+        return false;
+    return a->storage_offset != b->storage_offset || !same_sizes(a, b) ||
+           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) != 0;
+}
+
+/* Kernels do not write to what overlaps itself or, in part, another argument. */
+static bool overlaps(const Build *b)
+{
+    TensorMeta m, other;
+    for (int i = 0; i < b->nmetas; i++) {
+        const TensorVar *t = AS(TensorVar, b->metas[i]);
+        if (infer_version(t->meta) == b->versions[i])
+            continue;
+        if (!meta_read(t->meta, &m) || infer_overlaps_itself(&m))
+            return true;
+        for (int k = 0; k < b->nmetas; k++)
+            if (meta_read(AS(TensorVar, b->metas[k])->meta, &other) && clash(&m, &other))
+                return true;
+    }
+    return false;
+}
+
 /* Kernels refuse some dimensions without elements, and the nuclear norm of what is not finite. */
 static bool picky(const Build *b, const Node *n)
 {
@@ -606,7 +633,8 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
-    n->raises = n->raises || (!only_looks(tx, n, op) && beyond(b, n));
+    n->raises = n->raises || (!only_looks(tx, n, op) && beyond(b, n)) ||
+                (n->mutates && overlaps(b));
     if (n->open && n->kind == NODE_FUNCTION)
         TRY(open_check(tx, n->target, op.declared));
     if (n->mutates_input)

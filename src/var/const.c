@@ -6,6 +6,7 @@
  */
 #include "trace/tx.h"
 #include "var/consts.h"
+#include "var/container.h"
 #include "var/names.h"
 #include "var/object.h"
 
@@ -275,6 +276,14 @@ static Status const_compare(Tx *tx, Var *self, Var *other, int op, Var **out)
         other->kind != &kind_tensor)
         return graph_break(tx, BRK_NO_SLOT, "%s compared with %s", self->type->tp_name,
                            other->type->tp_name);
+    if (PyTuple_CheckExact(self->real) && other->kind == &kind_tuple) {
+        Var **mine,
+            **items; /* here, and not by the other side: what raises names items in their order */
+        Py_ssize_t n, m;
+        TRY(var_unpack(tx, self, &mine, &n));
+        TRY(var_unpack(tx, other, &items, &m));
+        return compare_items(tx, mine, n, items, m, op, out);
+    }
     if (theirs == NULL || theirs->kind != &kind_const || compare == NULL)
         return ST_OK;
     return const_new(tx, compare(self->real, theirs->real, op), out);

@@ -127,7 +127,8 @@ static Status compare_(Tx *tx, Var *self, Var *other, int op, Var **out)
     }
     TRY(as_expr(tx, self, &a));
     TRY(as_expr(tx, other, &b));
-    if (b == NULL && real_number(other)) {
+    bool ordered = op != Py_EQ && op != Py_NE;
+    if (b == NULL && real_number(other) && !(ordered && PyComplex_Check(other->real))) {
         PyObject *mine;
         TRY(scalar_pin(tx, AS(ScalarVar, self), &mine));
         PyObject *r = PyObject_RichCompare(mine, other->real, op);

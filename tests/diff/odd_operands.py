@@ -436,3 +436,15 @@ def case_numbers_beside_tensors(x, e):
 def case_new_numbers(x, e):
     numbers = Half(1), Whole(2), Willing(1), Plain()
     return [(tried(f, v, x), tried(f, x.clone(), v)) for f in BINARY for v in numbers], [tried(operator.contains, x, v) for v in numbers], x + 1
+
+
+THREE, NESTED, NONE, LISTED, DEEP = (1, 1, 1), ((1, 2), 3), (None,), ([1],), (1, (2, [3]))
+SIDES = [THREE, NESTED, NONE, LISTED, DEEP, [1, 2], ["a"], 3, 2.5, 1j, True, "s", None]
+
+
+def case_who_is_named_first(x, e):
+    """An order that nobody knows names the operands as they stood, inside of containers, too."""
+    for f in (operator.lt, operator.gt, operator.le, operator.ge, operator.eq, max):
+        for a in SIDES:
+            e.log += [tried(f, a, b) for b in SIDES] + [tried(f, a, (x.shape[0],)), tried(f, (e.n,), a), tried(f, (e.n, [x.dim()]), (e.n, a))]
+    return x + 1

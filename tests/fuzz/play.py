@@ -12,6 +12,7 @@ import contextlib
 import gc
 import pathlib
 import random
+import re
 import sys
 import threading
 import warnings
@@ -19,6 +20,7 @@ import warnings
 import torch
 
 SECONDS = 120  # of a program
+ADDRESS = re.compile("0x[0-9a-f]{6,}")
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "diff")]
 import generate  # noqa: E402
@@ -69,6 +71,15 @@ class Settings:
 # -- One play -----------------------------------------------------------------------------
 
 
+def scrubbed(o):
+    """Without the addresses that texts show."""
+    if isinstance(o, str):
+        return ADDRESS.sub("0x", o)
+    if isinstance(o, (tuple, list)):
+        return type(o)(map(scrubbed, o))
+    return {k: scrubbed(v) for k, v in o.items()} if isinstance(o, dict) else o
+
+
 def play(code, compiled=None, often=True):
     """What all calls show. `often`: the world is looked at after each call, else at the end only."""
     module = generate.world(code)
@@ -91,7 +102,7 @@ def play(code, compiled=None, often=True):
     seen = looks.Seen()
     out.append({"steps": (how, looks.describe(end, seen)), "kept": looks.describe(kept, seen), "globals": looks.data_of(module, seen)})
     gc.collect(0)
-    return out
+    return scrubbed(out)
 
 
 def compiler(way):

@@ -104,3 +104,70 @@ def test_each(text):
         expected, compiled = observed(f), jedlik.compile(f, backend="eager")
         assert observed(compiled) == expected
         assert observed(compiled) == expected
+
+
+def overlaps_all():
+    z = torch.zeros(1, 3).expand(2, 3)
+    z += 1
+
+
+def overlaps_by_index():
+    z = torch.zeros(1, 3).expand(2, 3)
+    z[0] = 1
+    z[:] = 2
+
+
+def overlaps_in_place():
+    F.relu(torch.zeros(1, 3).expand(2, 3), inplace=True)
+
+
+def overlaps_copy():
+    torch.zeros(1, 3).expand(2, 3).copy_(torch.ones(2, 3))
+
+
+def overlaps_a_part():
+    z = torch.zeros(4)
+    z[1:].add_(z[:-1])
+
+
+def overlaps_itself_turned():
+    z = torch.zeros(3, 3)
+    z.add_(z.t())
+
+
+def overlaps_out():
+    z = torch.zeros(4)
+    torch.add(z[1:], 1, out=z[:-1])
+
+
+def overlaps_the_same():
+    z = torch.ones(4)
+    z[1:].add_(z[1:])
+    z[:2].add_(z[2:])
+    z.view(2, 2)[0].mul_(z[:2])
+    return z
+
+
+@pytest.mark.parametrize("make", [overlaps_all, overlaps_by_index, overlaps_in_place, overlaps_copy, overlaps_a_part, overlaps_itself_turned, overlaps_out, overlaps_the_same])
+def test_memory_that_is_written_and_read(make):
+    CELL[:] = [make]
+    for f in (plain, handled, unused):
+        jedlik.reset()
+        expected, compiled = observed(f), jedlik.compile(f, backend="eager")
+        assert observed(compiled) == expected
+        assert observed(compiled) == expected
+
+
+def test_an_argument_that_overlaps():
+    def f(x, y):
+        LOG.append("before")
+        x.mul_(2)
+        LOG.append("between")
+        y.add_(1)
+        return y
+    for turn in (lambda x: x.expand(2, 3), lambda x: x[1:], lambda x: x[0]):
+        jedlik.reset()
+        compiled = jedlik.compile(f, backend="eager")
+        expected = observed(lambda x: f(x, turn(x[None])))
+        assert observed(lambda x: compiled(x, turn(x[None]))) == expected
+        assert observed(lambda x: compiled(x, turn(x[None]))) == expected
