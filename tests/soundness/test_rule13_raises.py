@@ -596,6 +596,26 @@ def test_numbers_beyond_a_dtype(raiser, body):
         check(observe(compiled, GOOD.clone()), observe(fn, GOOD.clone()))
 
 
+def on_two_devices(x, y, log):
+    x.add_(1)
+    log.append(1)
+    z = x + y
+    return z
+
+
+def test_operations_on_several_devices():
+    """The twins are all on meta: they do not say that such an operation raises."""
+    fast = jedlik.compile(on_two_devices, backend="eager")
+    seen = []
+    for f in (on_two_devices, fast, fast):
+        x, log = torch.ones(3), []
+        with pytest.raises(RuntimeError) as raised:
+            f(x, torch.ones(3, device="meta"), log)
+        own = [(e.name, e.lineno) for e in traceback.extract_tb(raised.value.__traceback__) if e.name == "on_two_devices"]
+        seen.append((own, x.tolist(), x._version, log))
+    assert seen[0] == seen[1] == seen[2] and len(seen[0][0]) == 1
+
+
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float32, torch.complex64])
 def test_views_of_any_dtype_raise_for_no_data(dtype):
     """After a write to an input, where a raise could not be taken back: views, padding and casts need no break."""
