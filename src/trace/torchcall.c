@@ -629,7 +629,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
-    if (picky(b, n)) {
+    if (!only_looks(tx, n, op) && picky(b, n)) {
         n->raises = true;
         n->pure = false;
     }
