@@ -4,7 +4,7 @@
 #   make test    the tests
 #
 # Both make .venv, install the pinned requirements and torch into it, and build. Nothing outside this folder
-# is written. Further targets: bench, cases, asan, dev, quick, format, check, clean.
+# is written. Further targets: bench, cases, suite, asan, dev, quick, format, check, clean.
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 VENV    ?= .venv
@@ -19,7 +19,7 @@ RUN     := env PATH=$(abspath $(BIN)):$$PATH $(CACHES) $(abspath $(BIN))/python
 SOURCES := $(shell find src python -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.py') \
            meson.build pyproject.toml tools/sources.py
 
-.PHONY: demo test bench asan dev quick format check cases clean
+.PHONY: demo test bench asan dev quick format check cases suite clean
 .DELETE_ON_ERROR:
 
 # -- What a person runs ----------------------------------------------------------
@@ -39,6 +39,10 @@ cases: $(STAMPS)/jedlik $(STAMPS)/run $(STAMPS)/test
 	-$(RUN) tests/cases/models.py --compile jedlik:compile --strict
 	-$(RUN) tests/cases/models.py --compile jedlik:compile --strict --train
 	-$(RUN) tests/cases/bug_cases.py --compile jedlik:compile --strict
+
+# CPython's own tests with a break at every n-th instruction: two minutes a run, JEDLIK_BREAKS="3 7" for other n.
+suite: $(STAMPS)/jedlik $(STAMPS)/run $(STAMPS)/test
+	$(RUN) -m pytest -p no:cacheprovider --basetemp=build/pytest -q --slow tests/test_cpython.py $(ARGS)
 
 # Engine tests under gcc's address and undefined-behaviour sanitizers.
 asan: $(STAMPS)/run $(STAMPS)/test

@@ -236,6 +236,17 @@ Status fold_wrap(Tx *tx, PyObject *steals, Var **out)
     return wrap_result(&(Result){ .tx = tx }, steals, out);
 }
 
+/* A bytearray's content is handed over as a copy. */
+static bool of_bytearray(Var *const *v, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (v[i]->kind == &kind_bytearray ||
+            (v[i]->kind == &kind_tuple &&
+             of_bytearray(AS(TupleVar, v[i])->items, AS(TupleVar, v[i])->n)))
+            return true;
+    return false;
+}
+
 Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
 {
     if (!fold_ready(a))
@@ -253,6 +264,8 @@ Status fold_run(Tx *tx, PyObject *callable, const Args *a, Var **out)
     if (r == NULL)
         return raise_now(tx);
     TRY_PTR(tx_hold(tx, r));
+    if (!const_immutable(r) && const_object(r) && of_bytearray(a->v, (Py_ssize_t)n))
+        return ST_DECLINE; /* a match looks into what it was found in, later too */
     return wrap_result(&(Result){ tx, a->v, (Py_ssize_t)n }, r, out);
 }
 

@@ -181,6 +181,8 @@ unsigned cpy_type_version(PyTypeObject *t);
  * Runs no user code when the key is an exact str. Borrowed or NULL without exception. */
 PyObject *cpy_dict_get(PyObject *dict, PyObject *key, Py_hash_t hash, Py_ssize_t *hint);
 
+/* Whether the dictionaries along the MRO have exact strings alone as keys: else a lookup may run an __eq__. */
+bool cpy_type_has_names(PyTypeObject *t);
 /* MRO lookup as _PyType_Lookup (borrowed, no exception). */
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name);
 

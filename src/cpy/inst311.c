@@ -197,6 +197,28 @@ unsigned cpy_type_version(PyTypeObject *t)
     return PyType_HasFeature(t, Py_TPFLAGS_VALID_VERSION_TAG) ? t->tp_version_tag : 0;
 }
 
+static bool names_alone(PyObject *dict)
+{
+    PyObject *key;
+    Py_ssize_t at = 0;
+    if (DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys))
+        return true;
+    while (PyDict_Next(dict, &at, &key, NULL))
+        if (!PyUnicode_CheckExact(key))
+            return false;
+    return true;
+}
+
+bool cpy_type_has_names(PyTypeObject *t)
+{
+    for (Py_ssize_t i = 0; t->tp_mro && i < PyTuple_GET_SIZE(t->tp_mro); i++) {
+        PyObject *base = PyTuple_GET_ITEM(t->tp_mro, i);
+        if (PyType_Check(base) && !names_alone(((PyTypeObject *)base)->tp_dict))
+            return false;
+    }
+    return true;
+}
+
 PyObject *cpy_type_lookup(PyTypeObject *t, PyObject *name)
 {
     return _PyType_Lookup(t, name);

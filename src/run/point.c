@@ -147,6 +147,7 @@ void run_forget(void)
             table_stop(t, i, false);
         }
         t->nlive = 0;
+        t->wasted = 0;
     }
     free_entries(list);
 }

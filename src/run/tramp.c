@@ -530,14 +530,24 @@ static void chain_context(PyThreadState *ts, PyObject *value)
         PyException_SetContext(last, Py_NewRef(handled));
 }
 
-/* Acts on the exit of a graph that raised: the exception set is raised there. Frees the entry. */
+static bool is_check(PyObject *value)
+{
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    bool is = text && PyUnicode_CompareWithASCIIString(text, CHECK_FAILS) == 0;
+    PyErr_Clear();
+    Py_XDECREF(text);
+    return is;
+}
+
+/* Acts on the exit of a graph that raised: the exception set is raised there, unless it is of a check that stood for a branch: the
+ * branch is taken for real. Frees the entry. */
 static Act take_late(Tramp *t, Entry *e, PyObject *tuple)
 {
     PyObject *type, *value, *tb;
     PyErr_Fetch(&type, &value, &tb);
     Act act = take_exit(t, e->exit, tuple);
     entry_free(e);
-    if (act != ACT_REAL) {
+    if (act != ACT_REAL || is_check(value)) {
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(tb);

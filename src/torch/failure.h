@@ -21,6 +21,9 @@ typedef struct GraphFailure {
 GraphFailure *fx_failure(PyObject *graph);
 void fx_failure_free(GraphFailure *f);
 
+/* What a node says that stands for a branch of the program: the program's own exception comes of the instruction (trace/assertion.c). */
+#define CHECK_FAILS "a check of a tensor fails"
+
 /* Whether runs of this graph keep what failures need. */
 bool fx_keeps(PyObject *graph);
 

@@ -5,6 +5,7 @@
  * side. Holds: a graph that fails is run again plainly (rule 13), so that the exception is the program's own, raised where the program
  * raises it, with its own message. On other devices a failing node ends more than the graph: there it stays a break.
  */
+#include "torch/failure.h"
 #include "trace/run.h"
 #include "var/container.h"
 
@@ -62,8 +63,7 @@ Status assert_truth(Tx *tx, Var *cond, bool truth)
     TRY_PTR(fn);
     if (!truth)
         TRY(method(tx, cond, "logical_not", &cond));
-    TRY(const_str(tx, "a check of a tensor fails",
-                  &text)); /* with a text backends keep it */
+    TRY(const_str(tx, CHECK_FAILS, &text)); /* with a text backends keep it */
     Args a = { .v = (Var *[]){ cond, text }, .n = 2 };
     return torch_call(tx, fn, false, torch_classify(fn), &a, &ignored);
 }

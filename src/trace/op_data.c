@@ -43,7 +43,7 @@ Status op_load_method(Tx *tx, Frame *f, const Ins *in)
     TRY(var_getmethod(tx, owner, name_of(f, in), &fn, &self));
     if (self == NULL && method_of_c(fn, owner)) {
         self = AS(BuiltinVar, fn)->self;
-        TRY(wrap_pinned(tx, fn->real, NULL, &fn));
+        TRY(builtin_new(tx, fn->real, NULL, &fn));
     }
     if (self == NULL) {
         TRY(push(tx, f, NULL));

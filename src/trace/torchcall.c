@@ -523,9 +523,13 @@ static bool overlaps(const Build *b)
             continue;
         if (!meta_read(t->meta, &m) || infer_overlaps_itself(&m))
             return true;
-        for (int k = 0; k < b->nmetas; k++)
-            if (meta_read(AS(TensorVar, b->metas[k])->meta, &other) && clash(&m, &other))
+        for (int k = 0; k < b->nmetas; k++) {
+            const TensorVar *u = AS(TensorVar, b->metas[k]);
+            if (!meta_read(u->meta, &other) || clash(&m, &other))
                 return true;
+            if (b->tx->shared && t->external && u->external && m.storage != other.storage)
+                return true; /* twins of inputs do not tell */
+        }
     }
     return false;
 }
@@ -629,7 +633,7 @@ static Status add_node(Build *b, Node *n, TorchOp op, uint32_t *id)
         n->raises = true;
         n->pure = false;
     }
-    if (picky(b, n)) {
+    if (!only_looks(tx, n, op) && picky(b, n)) {
         n->raises = true;
         n->pure = false;
     }

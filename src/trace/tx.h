@@ -118,6 +118,8 @@ struct Tx {
         opened; /* operators in Python that keep state: what they may have changed. journalled */
     uintptr_t grad; /* traced grad mode; journalled */
     uintptr_t grad0;
+    PtrMap storages;  /* of the tensors from outside */
+    uintptr_t shared; /* two of them lie in one. journalled */
     /* A write may have made tensors require grad that the twins know nothing of. journalled */
     uintptr_t blurred;
     uintptr_t inference; /* traced inference mode; journalled */

@@ -25,6 +25,15 @@ static int ask(PyObject *o, const char *name)
 
 /* -- Inputs ----------------------------------------------------------------------------- */
 
+static Status note_storage(Tx *tx, void *storage)
+{
+    if (!tx->shared && ptrmap_get(&tx->storages, storage, NULL))
+        SET(tx, tx->shared, 1);
+    return ptrmap_put(&tx->storages, &tx->arena, &tx->journal, storage, storage)
+               ? ST_OK
+               : ST_ERROR;
+}
+
 Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
 {
     TensorMeta m;
@@ -42,6 +51,7 @@ Status tensor_wrap(Tx *tx, PyObject *o, Source *src, Var **out)
     t->device = tx_hold(tx, meta_device(o));
     TRY_PTR(t->device);
     t->external = true;
+    TRY(note_storage(tx, m.storage));
     int inference = ask(Py_NewRef(o), "is_inference");
     if (inference < 0)
         return ST_ERROR;

@@ -15,6 +15,8 @@ static Status lookups_of(Tx *tx, PyTypeObject *t, KeyMap **out)
         *out = m;
         return ST_OK;
     }
+    if (!cpy_type_has_names(t))
+        return graph_break(tx, BRK_DYN_KEY, "the dictionary of class %s", t->tp_name);
     KeyMap *fresh = tx_alloc(tx, sizeof *fresh);
     TRY_PTR(fresh);
     if (!tx_keep(tx, (PyObject *)t) ||
@@ -83,12 +85,12 @@ Status type_counter(Tx *tx, Var *v, bool on_class, PyObject *name, Var **out)
     *out = NULL;
     if (!(t->tp_flags & Py_TPFLAGS_HEAPTYPE))
         return ST_OK;
+    TRY(lookups_of(tx, t, &m));
     PyObject *value = cpy_type_lookup(t, name);
     if (value == NULL || !class_counter(name, value, stores_attr(tx->top, name)))
         return ST_OK;
     if (tx->class_writes)
         TRY(not_written(tx, t, name));
-    TRY(lookups_of(tx, t, &m));
     Source *cls = v->src;
     if (keymap_find_id(m, name) || cls == NULL) /* pinned already; or of a new object */
         return ST_OK;

@@ -974,3 +974,39 @@ def a_copy_of_what_answers_otherwise(x, given):
     one = Answering(given=given, n=1)
     new = ask(copy.copy, one)
     return x + 1, type(new).__name__, new if isinstance(new, (dict, tuple)) else sorted(vars(new)), ask(lambda: new.n)
+
+
+class Asking:
+    """A key of a class that is asked whenever a name is looked for: it is as good as two names, and tells what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __hash__(self):
+        return hash("mine")
+
+    def __eq__(self, other):
+        if self.asked is not None:
+            self.asked.append(other)
+        return False
+
+
+class Below:
+    mine = "below"
+    other = "other"
+
+
+def keyed_class():
+    key = Asking()
+    return T(3), type("Keyed", (Below,), {key: 5}), key
+
+
+@program(keyed_class, keyed_class, graphs=0)
+def keys_that_are_no_names(x, cls, key):
+    o = cls()
+    out = [cls.mine, o.mine, cls.other, o.other, len(key.asked)]
+    cls.late = 1
+    out += [o.mine, len(key.asked), isinstance(o, Below), type(o) is cls]
+    o.mine = 2
+    out += [o.mine, len(key.asked), hasattr(o, "nothing"), getattr(cls, "mine"), len(key.asked)]
+    return x + 1, out

@@ -1,4 +1,6 @@
 """bytearray, made by a call: its methods, its operators, what is left of it behind a break."""
+import re
+
 import torch
 from kit import T, program
 
@@ -103,3 +105,12 @@ def changed_while_walked(x):
         if len(b) < 6:
             b.append(k + 10)
     return x + len(out), out, b
+
+
+@program(T, lambda: T(2, 2))
+def a_match_in_a_bytearray_sees_its_changes(x):
+    s, other = bytearray(b"abcdefgh"), bytearray(b"a")
+    m, n = re.search(b"[a-h]+", s), re.compile(b"[e-h]+").search(s)
+    first = m.group(), n.group(), re.findall(b"[aeiou]", s), re.sub(b"a", b"bb", other), re.split(b"d", s)
+    s[:] = b"xyz"
+    return x + 1, first, m.group(), n.group(), m.string is s, m.span(), re.match(b"a", other) is None

@@ -28,7 +28,7 @@ def check(first):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("first", range(0, SOME, BLOCK))
+@pytest.mark.parametrize("first", [*range(0, SOME, BLOCK), *range(generate.NEWER, generate.NEWER + SOME, BLOCK)])
 def test_some(first):
     check(first)
 
@@ -43,7 +43,7 @@ def test_many(first):
 def test_programs_do_run():
     """Most calls return, and graphs are captured: programs that raise at once or capture nothing would show little."""
     returned = graphs = calls = 0
-    for seed in range(10):
+    for seed in (*range(10), *range(generate.NEWER, generate.NEWER + 10)):
         code = compile(generate.module(seed), "program", "exec")
         with play.Settings({"keep_empty_graphs": True}):
             seen = play.play(code, play.compiler({}))

@@ -171,3 +171,18 @@ def test_an_argument_that_overlaps():
         expected = observed(lambda x: f(x, turn(x[None])))
         assert observed(lambda x: compiled(x, turn(x[None]))) == expected
         assert observed(lambda x: compiled(x, turn(x[None]))) == expected
+
+
+def test_arguments_that_overlap_each_other():
+    def f(x, y):
+        LOG.append("before")
+        x.mul_(2)
+        LOG.append("between")
+        y.add_(x[: y.shape[0]])
+        return y
+    for turn in (lambda x: x[1:], lambda x: x[:2], lambda x: x, lambda x: torch.ones(2)):
+        jedlik.reset()
+        compiled = jedlik.compile(f, backend="eager")
+        expected = observed(lambda x: f(x, turn(x)))
+        assert observed(lambda x: compiled(x, turn(x))) == expected
+        assert observed(lambda x: compiled(x, turn(x))) == expected

@@ -654,3 +654,59 @@ def test_padding_of_anything_behind_a_write(mode):
                     out.append((f(x, torch.zeros(shape, dtype=dtype)), x))
                 assert repr(out[0]) == repr(out[1]), (dtype, shape, widths)
                 jedlik.reset()
+
+
+def asserts(s, x, i):
+    if not (i < 4).all():  # as `assert`, which pytest makes something else of
+        raise AssertionError("too large", i.max().item())
+    return x * 2
+
+
+def raises_if(s, x, i):
+    if (i >= 4).any():
+        s.n += 10
+        raise KeyError(i.tolist())
+    return x * 2
+
+
+def asserts_inside(s, x, i):
+    return [asserts(s, x, i) for _ in range(2)]
+
+
+def asserts_as_a_value(s, x, i):
+    ok = (i < 4).all()
+    s.seen.append("asked")
+    if not ok:
+        raise AssertionError
+    return ok
+
+
+def checks(s, x, i):
+    torch._check_tensor_all(i < 4, lambda: f"no {i.max().item()}")
+    return x * 2
+
+
+def guarded(s, x, i):
+    try:
+        return asserts(s, x, i)
+    except AssertionError as e:
+        s.seen.append(str(e))
+        x.sub_(1)
+    finally:
+        s.seen.append("finally")
+    return x + 1
+
+
+@pytest.mark.parametrize("check_of", [asserts, raises_if, asserts_inside, asserts_as_a_value, checks, guarded])
+def test_checks_of_data_behind_a_write(check_of):
+    """The node that stands for a branch fails; the exception is the program's own."""
+    def fn(s, x, i):
+        s.seen.append("before")
+        x.mul_(2)
+        s.n += 1
+        y = check_of(s, x, i)
+        s.seen.append("after")
+        return y
+    compiled = jedlik.compile(fn, backend="eager")
+    for i in (GOOD, BAD, GOOD, BAD, BAD):
+        check(observe(compiled, i), observe(fn, i))

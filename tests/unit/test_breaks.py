@@ -431,6 +431,9 @@ def test_spent():
     compiled(X)
     before = jedlik.stats()["instructions"]
     assert torch.equal(compiled(X.double()), f(X.double())) and jedlik.stats()["instructions"] == before
+    jedlik.reset()
+    before = jedlik.stats()["instructions"]
+    assert torch.equal(compiled(X), f(X)) and jedlik.stats()["instructions"] > before
 
 
 def test_every_row_has_a_program():
