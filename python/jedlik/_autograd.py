@@ -146,6 +146,7 @@ def attach_to(cls, ctx, out, args):
         made = attaching[cls.__name__] = Attaching(cls.__name__, (torch._C._FunctionBase,), {})
     handed.cls, handed.ctx, handed.out = cls, ctx, out
     handed.plain = cls.setup_context is _SingleLevelFunction.setup_context
+    ctx.needs_input_grad = None  # torch sets its own in the same place, and would forget to release this one
     return made.apply(*args)
 
 

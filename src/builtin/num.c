@@ -290,6 +290,13 @@ static Status pow_(Tx *tx, const Args *a, Var **out)
 
 /* -- math on numbers --------------------------------------------------------- */
 
+/* Is the function in its module still that of C? All of them have a value at 1. */
+static bool in_place(Tx *tx, char op)
+{
+    PyObject *one = tx_hold(tx, PyFloat_FromDouble(1.0));
+    return one && tx_hold(tx, calc_unary(op, one)) != NULL;
+}
+
 /* An expression once the number is known to vary; until then folded, which costs less to check. */
 static Status math_of(Tx *tx, char op, const Args *a, Var **out)
 {
@@ -298,7 +305,8 @@ static Status math_of(Tx *tx, char op, const Args *a, Var **out)
     TRY(var_real(tx, &v));
     if (a->n == 1 && v->kind == &kind_scalar) /* log has two now and then */
         TRY(number_varies(tx, AS(ScalarVar, v)->e, &varies));
-    return varies ? scalar_apply(tx, AS(ScalarVar, v), op, out) : ST_DECLINE;
+    return varies && in_place(tx, op) ? scalar_apply(tx, AS(ScalarVar, v), op, out)
+                                      : ST_DECLINE;
 }
 
 #define X(op, name)                                                                      \

@@ -49,12 +49,16 @@ static PyObject *negation(PyObject *a)
     return PyBool_FromLong(!PyObject_IsTrue(a));
 }
 
-/* The module's own function, for its results and errors to the bit. */
+/* The module's own function, for its results and errors to the bit; not what a program has put in its place. */
 static PyObject *math_call(PyObject **fn, const char *name, PyObject *a)
 {
     if (*fn == NULL) {
         PyObject *math = PyImport_ImportModule("math");
-        *fn = math ? PyObject_GetAttrString(math, name) : NULL;
+        PyObject *found = math ? PyObject_GetAttrString(math, name) : NULL;
+        if (found && PyCFunction_CheckExact(found) && PyCFunction_GET_SELF(found) == math)
+            *fn = found;
+        else
+            Py_XDECREF(found);
         Py_XDECREF(math);
     }
     return *fn ? PyObject_CallOneArg(*fn, a) : NULL;

@@ -196,6 +196,8 @@ static bool unary_safe(char op, const Expr *a)
         return fits_float(a);
     if (op == 's') /* the digits of an int may be too many */
         return !PyLong_CheckExact(a->value);
+    if (op >= 'A' && op <= 'Z') /* the others have domains, or overflow */
+        return strchr(EXPR_MATH_TOTAL, op) != NULL && fits_float(a);
     return true;
 }
 

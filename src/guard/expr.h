@@ -65,6 +65,8 @@ typedef enum {
     X('X', atan)                                                                         \
     X('Y', sinh)                                                                         \
     X('Z', erf)
+/* Those that give a number for every float: degrees, isinf, isnan, isfinite, radians, fabs, tanh, atan, erf. */
+#define EXPR_MATH_TOTAL "DIJKRVWXZ"
 
 typedef struct Expr Expr;
 struct Expr {

@@ -53,6 +53,7 @@ def once(programs):
 
 
 def blocks():
+    sys._clear_type_cache()  # it holds the names that were looked up last, some thousands
     for _ in range(3):
         gc.collect()
     return sys.getallocatedblocks(), _engine.blocks()

@@ -310,3 +310,19 @@ def test_a_graph_that_fails_with_math_of_a_number_goes_on_where_it_was():
                 s, x = S(v), torch.arange(4.)
                 out.append([run(f, s, x, torch.tensor([i])), x, s.seen])
             assert same(*out), (v, i)
+
+
+def test_functions_of_math_raise_where_they_raise():
+    """Their numbers vary, so that they are expressions of the guards: those without a domain for the next number miss."""
+    def f(x, n):
+        try:
+            k = math.log(n) + math.sin(n) + math.exp(n)
+        except (ValueError, OverflowError) as e:
+            return x, type(e).__name__
+        return x + 1, math.isfinite(k)
+
+    fast = jedlik.compile(f, backend="eager")
+    x = torch.ones(2)
+    for n in (1.0, 2.0, 3.0, 0.0, -1.0, 1e6, float("inf"), 4.0, 10 ** 400, 5, 0.5):
+        plain, got = f(x, n), fast(x, n)
+        assert got[0].equal(plain[0]) and got[1] == plain[1], n
