@@ -421,7 +421,7 @@ def test_spent():
     x = x * len(list(walk)) / total
 """
     space = {"itertools": itertools}
-    exec(compile("def f(x):" + 6 * loop + "    return x", "spent.py", "exec"), space)
+    exec(compile("def f(x):" + 18 * loop + "    return x", "spent.py", "exec"), space)
     f = space["f"]
     told = jedlik.explain(f)(X)
     assert torch.equal(told.result, f(X))
