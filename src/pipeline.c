@@ -251,7 +251,7 @@ static CompileResult attempt(Tx *tx, Point *p, PyFunctionObject *func,
 
 /* Turns of loops that may be traced in vain before a code's points are compiled no more: some loops given up, or long traces
  * made again and again. Of work that was given up before it was done, no more counts than a trace does at the most. */
-enum { MOST_WASTED = 3000000, MOST_AT_ONCE = 200000 };
+enum { MOST_WASTED = 3000000 };
 
 static bool spent(const Point *p)
 {
@@ -265,7 +265,7 @@ static void count_waste(Tx *tx, Point *p, bool once_more, CompileResult r)
     if (!once_more && !given_up && r != COMPILE_NOTHING)
         return;
     bool before = spent(p);
-    p->table->wasted += tx->idle < MOST_AT_ONCE ? tx->idle : MOST_AT_ONCE;
+    p->table->wasted += tx->idle < IDLE_BUDGET ? tx->idle : IDLE_BUDGET;
     if (spent(p) && !before && tx->root != NULL) {
         graph_break(tx, BRK_SPENT, "in %U", p->co->co_qualname);
         report_break(tx);

@@ -7,9 +7,8 @@
  */
 #include "trace/run.h"
 
-/* Work without a graph node, in iterations of a loop; an expression that is kept for the guards counts as several: it costs more and
- * stays. */
-enum { IDLE_BUDGET = 200000, EXPR_WEIGHT = 8, LOOKS_A_TURN = 16, POLL_EVERY = 1 << 14 };
+/* An expression that is kept for the guards counts as several iterations: it costs more and stays. */
+enum { EXPR_WEIGHT = 8, LOOKS_A_TURN = 16, POLL_EVERY = 1 << 14 };
 
 static const OpFn handlers[OP_COUNT] = {
 #define OP(name, pop, push, operand, handler) [OP_##name] = op_##handler,

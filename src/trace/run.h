@@ -32,6 +32,8 @@ Status sole_leaves(Tx *tx, const Var *v);
 /* After an instruction of frame `at`: a break at it if it let go of what runs code at its end. */
 Status sole_left(Tx *tx, Frame *at);
 
+/* Work without a graph node that one trace may do, in iterations of a loop. */
+enum { IDLE_BUDGET = 200000 };
 /* The root loop: runs tx->root to its end. ST_OK: *out its value. ST_BREAK: state is back at the start of the instruction tx->top->cur. */
 Status trace_root(Tx *tx, Var **out);
 

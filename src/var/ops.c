@@ -254,13 +254,19 @@ Status var_overrides(Tx *tx, Var *v, bool *yes)
     return ST_OK;
 }
 
-/* The number that a tensor's own operators take an instance for, that of a subclass of int or float; NULL: they do not take it. */
-static Status as_number(Tx *tx, Var *v, Var **number)
+Status var_no_override(Tx *tx, Var *v)
 {
     bool overrides;
     TRY(var_overrides(tx, v, &overrides));
-    if (overrides)
-        return graph_break(tx, BRK_TORCH_CALL, "an argument with a __torch_function__");
+    return overrides
+               ? graph_break(tx, BRK_TORCH_CALL, "an argument with a __torch_function__")
+               : ST_OK;
+}
+
+/* The number that a tensor's own operators take an instance for, that of a subclass of int or float; NULL: they do not take it. */
+static Status as_number(Tx *tx, Var *v, Var **number)
+{
+    TRY(var_no_override(tx, v));
     *number = var_is_instance(v) ? object_part(v) : NULL;
     if (*number && !plain_number(*number))
         *number = NULL;

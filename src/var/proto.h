@@ -67,6 +67,7 @@ Status var_unary(Tx *tx, Var *v, char op, Var **out);
 Status var_compare(Tx *tx, Var *a, Var *b, int op, Var **out); /* Py_LT … Py_GE */
 Status var_equal(Tx *tx, Var *a, Var *b, bool *yes); /* identity, then == and truth */
 Status var_overrides(Tx *tx, Var *v, bool *yes);     /* a __torch_function__ of its own */
+Status var_no_override(Tx *tx, Var *v);              /* a break if it has one */
 Status var_contains(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_contains_by_iteration(Tx *tx, Var *container, Var *item, bool *yes);
 Status var_hash(Tx *tx, Var *v, PyObject **key, Py_hash_t *h);
